@@ -1,0 +1,1 @@
+"""The local database: a development stand-in for Oracle, for machines with neither Oracle nor Docker."""

@@ -1,0 +1,1 @@
+"""Oracle SQL on PostgreSQL; knows nothing of packets."""

@@ -1,0 +1,89 @@
+"""What translation yields: PostgreSQL text with its parameters and what the session must heed when it runs it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from oraclerag.local.interface import StatementKind
+
+
+class Verb(enum.Enum):
+    """What a translated statement does."""
+
+    SELECT = "select"
+    INSERT = "insert"
+    UPDATE = "update"
+    DELETE = "delete"
+    MERGE = "merge"
+
+
+class LockWait(enum.Enum):
+    """What FOR UPDATE does when a row is locked."""
+
+    WAIT = "wait"
+    NOWAIT = "nowait"
+    SKIP_LOCKED = "skip locked"
+    SECONDS = "seconds"
+
+
+@dataclass(frozen=True, slots=True)
+class BindParameter:
+    """``$n`` is the value of the bind with this name (upper case, or as written when quoted)."""
+
+    name: str
+    rowid: bool = False  # compared with a ROWID: the session hands over the tid
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedParameter:
+    """``$n`` is the embedding of a bind's text, or of a literal, by a model; computed before the statement runs."""
+
+    model: str  # qualified, upper case: OWNER.NAME
+    bind: str | None
+    literal: str | None = None
+
+
+Parameter = BindParameter | EmbedParameter
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A translated statement.
+
+    ``headings``: one per column of a query, Oracle's way (upper case, source text without blanks), None where a star
+    makes PostgreSQL's own names the right ones. ``values``: half-open span of the one VALUES tuple in ``text`` (with
+    its parentheses) for an INSERT that may be rewritten to several rows, else None. ``tables``: the (schema, name)
+    pairs of the target or of every table named, for catalog checks. ``columns``: target columns of an INSERT as
+    listed (empty: none listed) or of an UPDATE's SET.
+    """
+
+    kind: StatementKind
+    verb: Verb
+    text: str
+    parameters: tuple[Parameter, ...] = ()
+    headings: tuple[str | None, ...] | None = None
+    values: tuple[int, int] | None = None
+    returning: int = 0  # number of RETURNING … INTO targets
+    locks: bool = False
+    lock_wait: LockWait = LockWait.WAIT
+    lock_seconds: int = 0
+    embeds: bool = False  # calls ora.embed over columns: the statement may announce texts and must be run again
+    probes: int | None = None  # ivfflat.probes wanted by TARGET ACCURACY, None: the index's own
+    ef_search: int | None = None
+    tables: tuple[tuple[str, str], ...] = ()
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """How names resolve in a session: the catalog questions translation may ask.
+
+    ``model_dimensions(owner, name)`` gives a model's dimension or None. ``columns(schema, table)`` gives
+    (name, Oracle type name) pairs in order, or None when there is no such table or view.
+    """
+
+    user: str
+    model_dimensions: Callable[[str, str], int | None]
+    columns: Callable[[str, str], tuple[tuple[str, str], ...] | None]

@@ -1,0 +1,1 @@
+"""Oracle Net and TTC as thin clients speak them; knows nothing of SQL."""
