@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from oraclerag.local.engine.plan import Names
-from oraclerag.local.interface import EmbeddingModels, EngineSession
+from oraclerag.local.interface import BindType, EmbeddingModels, EngineSession
 
 
 class Host(EngineSession, Protocol):
@@ -37,6 +37,14 @@ class Host(EngineSession, Protocol):
         """Run the PostgreSQL statements of one DDL statement: commit, all of them in one transaction, commit.
 
         A table in use by another transaction is ORA-00054 after a short wait; cached plans of all sessions stay right.
+        """
+        ...
+
+    def values(self, sql: str, binds: Sequence[Any], types: Sequence[BindType]) -> list[tuple[Any, ...]]:
+        """Run an Oracle query to its end and give its rows as Python values, for PL/SQL.
+
+        NUMBER comes as int or Decimal, DATE and TIMESTAMP as datetime, RAW and BLOB as bytes, CLOB as str, JSON as
+        dict or list, VECTOR as array, BOOLEAN as bool: the types that binds have.
         """
         ...
 
