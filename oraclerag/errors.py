@@ -1,0 +1,256 @@
+"""Every error the toolkit raises, as one tree.
+
+::
+
+    OracleRagError
+    ├── ConfigurationError            settings, sources and templates: nothing was sent to the database
+    │   ├── UnknownSource
+    │   └── TemplateError
+    ├── InputError                    an argument of a call
+    │   ├── MissingTenant
+    │   └── AutocommitRefused
+    ├── DatabaseError                 what Oracle or the driver said; the original is __cause__
+    │   ├── ConnectionFailed          retryable
+    │   ├── LoginFailed
+    │   ├── PrivilegeMissing
+    │   ├── Contention                retryable: deadlock, row locked, serialisation
+    │   ├── SpaceExhausted
+    │   └── StatementFailed
+    ├── SchemaError
+    │   ├── SchemaMissing
+    │   ├── SchemaOutdated
+    │   └── SchemaTooNew
+    ├── ModelError
+    │   ├── ModelMissing
+    │   ├── ModelInvalid
+    │   ├── ModelNotActive
+    │   └── EmbeddingDimensionMismatch
+    ├── SourceError                   would hit every entity of a source: pauses it
+    │   └── SourceChanged             the settings in force are another deployment's
+    ├── EntityError                   one entity is at fault: postpones it alone
+    └── LocalDatabaseError            the local database could not be started or reached
+
+Each class has a default message, ``code`` (stable, for logs and JSON), ``retryable`` (may the same call succeed
+later, unchanged?) and ``hint`` (what to do). A message never holds source text, prompts or secrets.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+__all__ = [
+    "AutocommitRefused",
+    "ConfigurationError",
+    "ConnectionFailed",
+    "Contention",
+    "DatabaseError",
+    "EmbeddingDimensionMismatch",
+    "EntityError",
+    "InputError",
+    "LocalDatabaseError",
+    "LoginFailed",
+    "MissingTenant",
+    "ModelError",
+    "ModelInvalid",
+    "ModelMissing",
+    "ModelNotActive",
+    "OracleRagError",
+    "PrivilegeMissing",
+    "SchemaError",
+    "SchemaMissing",
+    "SchemaOutdated",
+    "SchemaTooNew",
+    "SourceChanged",
+    "SourceError",
+    "SpaceExhausted",
+    "StatementFailed",
+    "TemplateError",
+    "UnknownSource",
+]
+
+
+class OracleRagError(Exception):
+    """Something went wrong in oraclerag."""
+
+    code: ClassVar[str] = "ORACLERAG_ERROR"
+    retryable: ClassVar[bool] = False
+    default_hint: ClassVar[str | None] = None
+
+    def __init__(self, message: str | None = None, *, hint: str | None = None) -> None:
+        self.message = message or (type(self).__doc__ or "").partition("\n")[0].strip()
+        self.hint = hint if hint is not None else self.default_hint
+        super().__init__(self.message)
+
+
+class ConfigurationError(OracleRagError):
+    """The configuration is not usable."""
+
+    code = "CONFIGURATION"
+
+
+class UnknownSource(ConfigurationError):
+    """There is no source of that type."""
+
+    code = "UNKNOWN_SOURCE"
+    default_hint = "`oraclerag source list` shows what is configured."
+
+
+class TemplateError(ConfigurationError):
+    """A template cannot be rendered."""
+
+    code = "TEMPLATE"
+    default_hint = "`oraclerag source check` renders one row of every source."
+
+
+class InputError(OracleRagError):
+    """An argument is not usable."""
+
+    code = "INPUT"
+
+
+class MissingTenant(InputError):
+    """A tenant is required."""
+
+    code = "MISSING_TENANT"
+    default_hint = 'Name it: SourceKey(type, id, tenant="…"), Scope(tenant="…"), or --tenant on the command line.'
+
+
+class AutocommitRefused(InputError):
+    """The connection is in autocommit, so the queue row could not be taken back with the caller's transaction."""
+
+    code = "AUTOCOMMIT_REFUSED"
+    default_hint = "Pass a connection with an open transaction and commit it yourself."
+
+
+class DatabaseError(OracleRagError):
+    """The database refused."""
+
+    code = "DATABASE"
+
+
+class ConnectionFailed(DatabaseError):
+    """The database cannot be reached or the connection was lost."""
+
+    code = "CONNECTION_FAILED"
+    retryable = True
+    default_hint = "Check ORACLE_DSN and that the listener answers; `oraclerag doctor` names what is wrong."
+
+
+class LoginFailed(DatabaseError):
+    """The database refused user and password."""
+
+    code = "LOGIN_FAILED"
+    default_hint = "Check ORACLE_USER and ORACLE_PASSWORD."
+
+
+class PrivilegeMissing(DatabaseError):
+    """The database user lacks a privilege."""
+
+    code = "PRIVILEGE_MISSING"
+    default_hint = "sql/setup holds the grants that a DBA must run."
+
+
+class Contention(DatabaseError):
+    """Another transaction was in the way."""
+
+    code = "CONTENTION"
+    retryable = True
+
+
+class SpaceExhausted(DatabaseError):
+    """The database has no room left."""
+
+    code = "SPACE_EXHAUSTED"
+    default_hint = "Extend the tablespace or the quota of the schema owner."
+
+
+class StatementFailed(DatabaseError):
+    """A statement failed."""
+
+    code = "STATEMENT_FAILED"
+
+
+class SchemaError(OracleRagError):
+    """The tables of oraclerag are not as this version needs them."""
+
+    code = "SCHEMA"
+
+
+class SchemaMissing(SchemaError):
+    """The tables of oraclerag are not there."""
+
+    code = "SCHEMA_MISSING"
+    default_hint = "Run `oraclerag migrate` (or `oraclerag provision` for a new database)."
+
+
+class SchemaOutdated(SchemaError):
+    """The tables of oraclerag are of an older version."""
+
+    code = "SCHEMA_OUTDATED"
+    default_hint = "Run `oraclerag migrate`."
+
+
+class SchemaTooNew(SchemaError):
+    """The tables of oraclerag are of a newer version than this one."""
+
+    code = "SCHEMA_TOO_NEW"
+    default_hint = "Upgrade oraclerag: `pip install -U oraclerag`."
+
+
+class ModelError(OracleRagError):
+    """The embedding model is not usable."""
+
+    code = "MODEL"
+
+
+class ModelMissing(ModelError):
+    """The embedding model is not in the database."""
+
+    code = "MODEL_MISSING"
+    default_hint = "Run `oraclerag provision`, or `oraclerag model load FILE` and `oraclerag model use NAME`."
+
+
+class ModelInvalid(ModelError):
+    """The file is not a model that the database can load."""
+
+    code = "MODEL_INVALID"
+
+
+class ModelNotActive(ModelError):
+    """No embedding model is active, or another one than this process was configured with."""
+
+    code = "MODEL_NOT_ACTIVE"
+    default_hint = "`oraclerag model list` shows which one is in force; `oraclerag model use NAME` makes one active."
+
+
+class EmbeddingDimensionMismatch(ModelError):
+    """The model's dimension is not that of the vector column."""
+
+    code = "EMBEDDING_DIMENSION_MISMATCH"
+
+
+class SourceError(OracleRagError):
+    """A source cannot be read; every entity of it would fail."""
+
+    code = "SOURCE"
+    default_hint = "`oraclerag source check` shows where; the source is taken up again once it is green."
+
+
+class SourceChanged(SourceError):
+    """The source was configured differently by another deployment; this worker leaves it alone."""
+
+    code = "SOURCE_CHANGED"
+    default_hint = "Deploy the same configuration everywhere, then `oraclerag reindex`."
+
+
+class EntityError(OracleRagError):
+    """One entity cannot be indexed."""
+
+    code = "ENTITY"
+
+
+class LocalDatabaseError(OracleRagError):
+    """The local database is not usable."""
+
+    code = "LOCAL_DATABASE"
+    default_hint = "`oraclerag local status` says what runs; `oraclerag local reset` starts over."

@@ -1,0 +1,176 @@
+"""What travels between the stages: plain, frozen records."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+from oraclerag.errors import InputError
+
+__all__ = [
+    "Action",
+    "BackfillReport",
+    "Chunk",
+    "Document",
+    "DrainReport",
+    "Hit",
+    "SearchResult",
+    "SourceKey",
+    "Visibility",
+]
+
+Action = Literal["UPSERT", "DELETE"]
+Visibility = Literal["shared", "owner"]
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class SourceKey:
+    """Names one entity of a source: the type as configured, and its id as text.
+
+    ``tenant`` is a hint for fair turns and for refusing strays, never part of the identity; required where the source
+    maps a tenant. A key of several columns is joined with ``/`` in the order of the source's ``key``.
+    """
+
+    type: str
+    id: str
+    tenant: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.type, str) or not self.type:
+            raise InputError("The type of a SourceKey must be a non-empty text.")
+        if not isinstance(self.id, str) or not self.id or len(self.id.encode("utf-8", "replace")) > 400:
+            raise InputError(f"The id of a SourceKey of type {self.type!r} must be a text of 1 to 400 bytes.")
+        if self.tenant is not None and (not self.tenant or len(self.tenant.encode("utf-8", "replace")) > 128):
+            raise InputError(f"The tenant of a SourceKey of type {self.type!r} must be a text of 1 to 128 bytes.")
+
+    def __str__(self) -> str:
+        return f"{self.type}:{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a source says of one entity at present.
+
+    ``text`` is the whole text to index; its first line is the head that chunks repeat when the text is cut. An empty
+    text means: nothing to index, but the entity exists. Naive times are taken in the source's time zone.
+    ``tenant``, ``owner`` and ``visibility`` decide who may see it; None leaves ``visibility`` to the source.
+    """
+
+    text: str = field(repr=False)
+    title: str | None = field(default=None, repr=False)
+    url: str | None = None
+    tenant: str | None = None
+    owner: str | None = None
+    visibility: Visibility | None = None
+    project: str | None = None
+    sprint: str | None = None
+    collection: str | None = None
+    occurred_at: dt.datetime | None = None
+    metadata: Mapping[str, Any] = field(default=_NOTHING, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a document as it is embedded: at most 4,000 bytes and the model's limit in tokens.
+
+    ``start`` and ``end`` are the half-open span of the document's text that it covers, in characters; a repeated head
+    stands before it. ``section`` is the path of headings.
+    """
+
+    number: int
+    text: str = field(repr=False)
+    start: int = 0
+    end: int = 0
+    section: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One chunk that a search found.
+
+    ``distance`` is the cosine distance, 0 (same direction) to 2; ``score`` is ``1 - distance``. ``rank`` counts from 1.
+    """
+
+    rank: int
+    chunk_id: int
+    key: SourceKey
+    chunk_number: int
+    text: str = field(repr=False)
+    distance: float
+    title: str | None = field(default=None, repr=False)
+    url: str | None = None
+    section: str | None = None
+    collection: str | None = None
+    project: str | None = None
+    sprint: str | None = None
+    occurred_at: dt.datetime | None = None
+    metadata: Mapping[str, Any] = field(default=_NOTHING, repr=False)
+
+    @property
+    def score(self) -> float:
+        """Similarity, 1 is the same direction."""
+        return 1.0 - self.distance
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The hits of one question and how they were found.
+
+    ``approximate``: whether the vector index may have been used; ``truncated``: whether the question was longer than
+    the model reads; ``statement``: the SQL that was run (no values); ``round_trips`` counts statements sent.
+    """
+
+    hits: tuple[Hit, ...]
+    approximate: bool
+    truncated: bool
+    statement: str = field(repr=False)
+    statements: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class DrainReport:
+    """What one batch of a worker did, in entities except where said.
+
+    ``claimed`` counts queue rows, ``embedded`` chunks. ``seconds`` is the time of the batch by the worker's clock.
+    """
+
+    claimed: int = 0
+    indexed: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+    postponed: int = 0
+    dead: int = 0
+    given_back: int = 0
+    embedded: int = 0
+    paused: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    def __add__(self, other: DrainReport) -> DrainReport:
+        return DrainReport(
+            self.claimed + other.claimed,
+            self.indexed + other.indexed,
+            self.unchanged + other.unchanged,
+            self.deleted + other.deleted,
+            self.postponed + other.postponed,
+            self.dead + other.dead,
+            self.given_back + other.given_back,
+            self.embedded + other.embedded,
+            tuple(dict.fromkeys(self.paused + other.paused)),
+            self.seconds + other.seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillReport:
+    """How many entities of a source were enqueued, and of how many the source has."""
+
+    source: str
+    enqueued: int
+    gone: int
+    total: int
