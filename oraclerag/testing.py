@@ -122,7 +122,7 @@ def tiny_model(dimensions: int = 384, *, max_tokens: int = 256, seed: int = 0) -
     letters = ascii_lowercase + digits
     pairs = ["".join(pair) for pair in product(ascii_lowercase, repeat=2)]
     words = [word for word in dict.fromkeys(_STOP_WORDS) if word not in letters and word not in pairs]
-    quiet = ["[PAD]", *(token for token in SPECIAL_TOKENS if token != "[PAD]"), *words]
+    quiet = [*SPECIAL_TOKENS, *words]
     pieces = [*letters, *pairs]
     tokens = (*quiet, *punctuation, *pieces, *(f"##{piece}" for piece in pieces))
     shape = BertShape(

@@ -1,0 +1,83 @@
+"""One ONNX file from its parts: tokenizer, encoder, pooling; named and versioned as Oracle can load it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from onnx import TensorProto, checker, helper
+
+from oraclerag.errors import ModelInvalid
+from oraclerag.model.graph import Encoder
+from oraclerag.model.tokenizer_graph import DOMAIN, tokenizer_nodes
+from oraclerag.model.weights import BertShape, Weights
+from oraclerag.model.wordpiece import WordPiece
+
+__all__ = ["INPUT", "IR_VERSION", "MAX_BYTES", "OPSET", "OUTPUT", "assemble"]
+
+INPUT = "input"  # the tensor names that the default metadata of DBMS_VECTOR expect
+OUTPUT = "embedding"
+OPSET = 17  # the first with LayerNormalization; the documentation names no upper bound, so nothing newer is used
+IR_VERSION = 8  # the one that came with opset 17
+MAX_BYTES = 1_000_000_000  # 23ai: 1 GB
+
+
+def assemble(
+    tokenizer: WordPiece,
+    shape: BertShape,
+    weights: Weights,
+    *,
+    max_tokens: int,
+    normalize: bool = True,
+    properties: Mapping[str, str] | None = None,
+) -> bytes:
+    """Give the bytes of the model: STRING[1] ``input`` → FLOAT32[hidden] ``embedding``.
+
+    ``max_tokens`` counts [CLS] and [SEP]; longer texts are cut to it inside the graph. ``properties`` are added to the
+    file's own metadata. Raises ModelInvalid when the file would be larger than Oracle loads.
+    """
+    if shape.vocabulary < len(tokenizer.tokens):
+        raise ModelInvalid(
+            f"The vocabulary has {len(tokenizer.tokens)} tokens, the word table {shape.vocabulary} rows.",
+            hint="Take tokenizer and weights from the same model.",
+        )
+    nodes, constants = tokenizer_nodes(tokenizer, max_tokens, text=INPUT, ids="ids", mask="mask")
+    encoder = Encoder(shape, weights, max_tokens)
+    encoder.build("ids", "mask", OUTPUT, normalize=normalize)
+    graph = helper.make_graph(
+        nodes + encoder.nodes,
+        "sentence_embedding",
+        [helper.make_tensor_value_info(INPUT, TensorProto.STRING, [1])],
+        [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, [shape.hidden])],
+        constants + encoder.initializers,
+    )
+    model = helper.make_model(
+        graph,
+        producer_name="oraclerag",
+        ir_version=IR_VERSION,
+        opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid(DOMAIN, 1)],
+    )
+    helper.set_model_props(
+        model,
+        {
+            "oraclerag.dimensions": str(shape.hidden),
+            "oraclerag.max_tokens": str(max_tokens),
+            "oraclerag.tokenizer": json.dumps(
+                {
+                    "type": "WordPiece",
+                    "lowercase": tokenizer.lowercase,
+                    "strip_accents": tokenizer.strip_accents,
+                    "split_chinese": tokenizer.split_chinese,
+                }
+            ),
+            **(properties or {}),
+        },
+    )
+    checker.check_model(model)
+    data: bytes = model.SerializeToString(deterministic=True)
+    if len(data) > MAX_BYTES:
+        raise ModelInvalid(
+            f"The model would have {len(data):,} bytes; Oracle Database loads up to {MAX_BYTES:,}.",
+            hint="Use a smaller model.",
+        )
+    return data
