@@ -62,8 +62,8 @@ class SourceSettings:
     chunker: Literal["whole", "passages"] = "whole"
     time_zone: str = "UTC"
     egress: bool = True
-    children: Mapping[str, ChildSettings] = MappingProxyType({})
-    tables: Mapping[str, str] = MappingProxyType({})
+    children: Mapping[str, ChildSettings] = field(default_factory=lambda: MappingProxyType({}))
+    tables: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def _setting(

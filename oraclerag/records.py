@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
@@ -25,7 +25,9 @@ __all__ = [
 Action = Literal["UPSERT", "DELETE"]
 Visibility = Literal["shared", "owner"]
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+def _nothing() -> Mapping[str, Any]:
+    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class Document:
     sprint: str | None = None
     collection: str | None = None
     occurred_at: dt.datetime | None = None
-    metadata: Mapping[str, Any] = field(default=_NOTHING, repr=False)
+    metadata: Mapping[str, Any] = field(default_factory=_nothing, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ class Hit:
     project: str | None = None
     sprint: str | None = None
     occurred_at: dt.datetime | None = None
-    metadata: Mapping[str, Any] = field(default=_NOTHING, repr=False)
+    metadata: Mapping[str, Any] = field(default_factory=_nothing, repr=False)
 
     @property
     def score(self) -> float:
@@ -119,10 +121,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The hits of one question and how they were found.
+    """The hits of one question, best first, and how they were found; iterating it gives the hits.
 
     ``approximate``: whether the vector index may have been used; ``truncated``: whether the question was longer than
-    the model reads; ``statement``: the SQL that was run (no values); ``round_trips`` counts statements sent.
+    the model reads; ``statement``: the SQL that was run (no values); ``statements``: how many were sent.
     """
 
     hits: tuple[Hit, ...]
@@ -131,6 +133,15 @@ class SearchResult:
     statement: str = field(repr=False)
     statements: int
     seconds: float
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, position: int) -> Hit:
+        return self.hits[position]
 
 
 @dataclass(frozen=True, slots=True)
