@@ -28,13 +28,14 @@ def assemble(
     weights: Weights,
     *,
     max_tokens: int,
-    normalize: bool = True,
+    pooling: str = "mean",
     properties: Mapping[str, str] | None = None,
 ) -> bytes:
     """Give the bytes of the model: STRING[1] ``input`` → FLOAT32[hidden] ``embedding``.
 
-    ``max_tokens`` counts [CLS] and [SEP]; longer texts are cut to it inside the graph. ``properties`` are added to the
-    file's own metadata. Raises ModelInvalid when the file would be larger than Oracle loads.
+    ``max_tokens`` counts [CLS] and [SEP]; longer texts are cut to it inside the graph. ``pooling`` is ``mean`` or
+    ``cls``. ``properties`` are added to the file's own metadata. Raises ModelInvalid when the file would be larger
+    than Oracle loads.
     """
     if shape.vocabulary < len(tokenizer.tokens):
         raise ModelInvalid(
@@ -43,7 +44,7 @@ def assemble(
         )
     nodes, constants = tokenizer_nodes(tokenizer, max_tokens, text=INPUT, ids="ids", mask="mask")
     encoder = Encoder(shape, weights, max_tokens)
-    encoder.build("ids", "mask", OUTPUT, normalize=normalize)
+    encoder.build("ids", "mask", OUTPUT, pooling=pooling)
     graph = helper.make_graph(
         nodes + encoder.nodes,
         "sentence_embedding",

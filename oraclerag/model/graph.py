@@ -24,7 +24,8 @@ ACTIVATIONS = frozenset({"gelu", "gelu_new", "gelu_pytorch_tanh", "relu"})
 class Encoder:
     """Collects the nodes and weights of one encoder.
 
-    ``build(ids, mask, output)`` writes: embeddings → layers → mean over the mask → L2 norm → FLOAT32 ``[hidden]``.
+    ``build(ids, mask, output)`` writes: embeddings → layers → mean over the mask, or the first token
+    → L2 norm → FLOAT32 ``[hidden]``.
     ``max_tokens`` rows of the position table are kept: the ids are cut before they get here.
     """
 
@@ -36,12 +37,12 @@ class Encoder:
         self._max_tokens = max_tokens
         self._count = 0
 
-    def build(self, ids: str, mask: str, output: str, *, normalize: bool = True) -> None:
-        """Write the whole encoder."""
+    def build(self, ids: str, mask: str, output: str, *, pooling: str = "mean") -> None:
+        """Write the whole encoder; ``pooling`` is ``mean`` or ``cls``."""
         state = self._embed(ids)
         for number in range(self._shape.layers):
             state = self._layer(f"encoder.layer.{number}", state)
-        self._pool(state, mask, output, normalize=normalize)
+        self._normalise(self._mean(state, mask) if pooling == "mean" else self._first(state), output)
 
     def _embed(self, ids: str) -> str:
         word = self._keep("embeddings.word_embeddings.weight")
@@ -118,20 +119,22 @@ class Encoder:
             )
         return self._node("Mul", self._node("Mul", state, self._node("Add", inner, one)), half)
 
-    def _pool(self, state: str, mask: str, output: str, *, normalize: bool) -> None:
+    def _mean(self, state: str, mask: str) -> str:
         weights = self._node("Cast", mask, to=TensorProto.FLOAT)
         column = self._node("Unsqueeze", weights, self._integers("axis_one", 1))
         axis = self._integers("axis_zero", 0)
         total = self._node("ReduceSum", self._node("Mul", state, column), axis, keepdims=0)
-        count = self._node("ReduceSum", weights, axis, keepdims=0)
-        if not normalize:
-            self.nodes.append(helper.make_node("Div", [total, count], [output], name="mean"))
-            return
-        mean = self._node("Div", total, count)
-        square = self._node("ReduceSum", self._node("Mul", mean, mean), axis, keepdims=1)
+        return self._node("Div", total, self._node("ReduceSum", weights, axis, keepdims=0))
+
+    def _first(self, state: str) -> str:
+        return self._node("Gather", state, self._scalar("part_0", 0), axis=0)
+
+    def _normalise(self, vector: str, output: str) -> None:
+        axis = self._integers("axis_zero", 0)
+        square = self._node("ReduceSum", self._node("Mul", vector, vector), axis, keepdims=1)
         # The floor is that of torch.nn.functional.normalize: a zero vector stays zero instead of becoming NaN.
         length = self._node("Max", self._node("Sqrt", square), self._float("smallest", 1e-12))
-        self.nodes.append(helper.make_node("Div", [mean, length], [output], name="normalise"))
+        self.nodes.append(helper.make_node("Div", [vector, length], [output], name="normalise"))
 
     def _node(self, op: str, *inputs: str, **attributes: Any) -> str:
         self._count += 1
