@@ -7,6 +7,7 @@ Engine, or an oracledb pool. It never closes what it did not open and sets nothi
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
 
     from oraclerag.config import Settings
 
-__all__ = ["Database", "driver_connection", "translated"]
+__all__ = ["Database", "driver_connection", "driver_types", "translated"]
 
 # ORA and DPY codes → class. Sources: Oracle's error help pages and the driver's list of codes after which a session
 # is dead or the error is recoverable.
 _CLASSES: dict[type[errors.DatabaseError], tuple[str, ...]] = {
     errors.ConnectionFailed: (
-        "ORA-00022", "ORA-00028", "ORA-00031", "ORA-00045", "ORA-00376", "ORA-00378", "ORA-00602", "ORA-00603",
+        "ORA-00018", "ORA-00020", "ORA-00022", "ORA-00028", "ORA-00031", "ORA-00045", "ORA-00376", "ORA-00378", "ORA-00602", "ORA-00603",
         "ORA-00609", "ORA-01012", "ORA-01033", "ORA-01034", "ORA-01041", "ORA-01043", "ORA-01089", "ORA-01090",
         "ORA-01092", "ORA-01115", "ORA-02396", "ORA-03113", "ORA-03114", "ORA-03122", "ORA-03135", "ORA-12153",
         "ORA-12514", "ORA-12537", "ORA-12541", "ORA-12547", "ORA-12570", "ORA-12571", "ORA-12583", "ORA-12757",
@@ -35,8 +36,8 @@ _CLASSES: dict[type[errors.DatabaseError], tuple[str, ...]] = {
         "DPY-1001", "DPY-4000", "DPY-4005", "DPY-4011", "DPY-4024", "DPY-4026", "DPY-4027", "DPY-6000", "DPY-6001",
         "DPY-6002", "DPY-6003", "DPY-6005",
     ),
-    errors.LoginFailed: ("ORA-01005", "ORA-01017", "ORA-01045", "ORA-28000", "ORA-28001", "DPY-4001"),
-    errors.PrivilegeMissing: ("ORA-01031", "ORA-24247", "ORA-29516", "ORA-41900"),
+    errors.LoginFailed: ("ORA-01005", "ORA-01017", "ORA-28000", "ORA-28001", "DPY-4001"),
+    errors.PrivilegeMissing: ("ORA-01031", "ORA-01045", "ORA-01950", "ORA-24247", "ORA-29516", "ORA-41900"),
     errors.Contention: ("ORA-00054", "ORA-00060", "ORA-08177", "ORA-30006", "ORA-51815", "ORA-51817"),
     errors.SpaceExhausted: ("ORA-01536", "ORA-01652", "ORA-01653", "ORA-01654", "ORA-12954", "ORA-51962"),
 }  # fmt: skip
@@ -45,6 +46,10 @@ _CLASS_OF = {code: cls for cls, codes in _CLASSES.items() for code in codes}
 MODEL_MISSING = "ORA-40284"
 NO_SUCH_TABLE = "ORA-00942"
 BROKEN_DIMENSION = ("ORA-51803", "ORA-51808")
+# Conversion errors: since 23ai their text repeats the value that could not be converted.
+_QUOTES_DATA = frozenset(
+    f"ORA-{number:05}" for number in (1722, 1830, 1839, 1840, 1841, 1843, 1847, 1850, 1851, 1852, 1858, 1861, 1867)
+)
 
 
 def code_of(error: BaseException) -> str | None:
@@ -57,10 +62,13 @@ def code_of(error: BaseException) -> str | None:
 def translate(error: oracledb.Error) -> errors.OracleRagError:
     """Make the toolkit's error of a driver error; the text holds the code and Oracle's own words.
 
-    Oracle's messages name objects and columns, never values of ours; the first line is enough.
+    Oracle's messages name objects and columns; the few that repeat a value are cut down to their code. The first line
+    is enough: the second of ORA-00001 holds the values of the row.
     """
     code = code_of(error) or ""
     text = str(error.args[0]).partition("\n")[0] if error.args else str(error)
+    if code in _QUOTES_DATA:
+        text = code
     if code == MODEL_MISSING:
         return errors.ModelMissing(f"The embedding model is not in the database ({text}).")
     if code in BROKEN_DIMENSION:
@@ -71,18 +79,25 @@ def translate(error: oracledb.Error) -> errors.OracleRagError:
 
 @contextlib.contextmanager
 def translated() -> Iterator[None]:
-    """Turn driver errors inside the block into the toolkit's, with the driver's as cause."""
+    """Turn driver errors inside the block into the toolkit's, with the driver's as cause.
+
+    SQLAlchemy's wrapping of a driver error is opened first.
+    """
     try:
         yield
-    except oracledb.Error as error:
-        raise translate(error) from error
+    except Exception as error:
+        original = error if isinstance(error, oracledb.Error) else getattr(error, "orig", None)
+        if not isinstance(original, oracledb.Error):
+            raise
+        raise translate(original) from original
 
 
 def driver_connection(connection: Any) -> oracledb.Connection:
     """Give the oracledb connection inside a SQLAlchemy Connection or Session, or the connection itself."""
     if isinstance(connection, oracledb.Connection):
         return connection
-    inner = connection.connection
+    asynchronous = hasattr(connection, "sync_connection") or hasattr(connection, "sync_session")
+    inner = None if asynchronous else getattr(connection, "connection", None)
     if callable(inner):  # a Session: .connection() gives its Connection and begins its transaction
         inner = inner().connection
     driver = getattr(inner, "driver_connection", None)
@@ -92,6 +107,25 @@ def driver_connection(connection: Any) -> oracledb.Connection:
             f"not {type(connection).__name__}."
         )
     return driver
+
+
+@contextlib.contextmanager
+def driver_types(connection: oracledb.Connection) -> Iterator[None]:
+    """Make a connection give the driver's own types inside the block, whoever opened it.
+
+    SQLAlchemy puts a handler on its connections that turns JSON into text and numbers into Decimal.
+    """
+    handler = connection.outputtypehandler
+    connection.outputtypehandler = None
+    try:
+        yield
+    finally:
+        with contextlib.suppress(oracledb.Error):  # closed meanwhile
+            connection.outputtypehandler = handler
+
+
+def _reset_types(connection: oracledb.Connection, _record: object) -> None:
+    connection.outputtypehandler = None
 
 
 class Database:
@@ -116,7 +150,7 @@ class Database:
 
     @property
     def schema(self) -> str:
-        """The owner of the RAG_ tables; asked once where neither ``schema`` nor ``user`` is set."""
+        """The owner of the RAG_ tables; the database is asked for its user once where no ``schema`` is set."""
         if self._schema is None:
             with self.connect() as connection, connection.cursor() as cursor, translated():
                 cursor.execute("SELECT SYS_CONTEXT('USERENV', 'SESSION_USER') FROM dual")
@@ -136,7 +170,7 @@ class Database:
         with translated():
             connection = pool.acquire()
         try:
-            if self.settings.call_timeout:
+            if pool is self._own_pool and self.settings.call_timeout:  # a borrowed pool keeps its own
                 connection.call_timeout = round(self.settings.call_timeout * 1000)
             yield connection
         finally:
@@ -149,7 +183,9 @@ class Database:
         with translated():
             proxied = engine.raw_connection()
         try:
-            yield driver_connection(_Proxied(proxied))
+            connection = driver_connection(_Proxied(proxied))
+            with driver_types(connection):
+                yield connection
         finally:
             proxied.close()
 
@@ -165,6 +201,26 @@ class Database:
                 raise
             with translated():
                 connection.commit()
+
+    def sqlalchemy_engine(self) -> sqlalchemy.Engine:
+        """Give the caller's Engine, or make one that keeps no connections of its own.
+
+        Without an Engine it opens its connections from the settings, or takes them from the caller's pool.
+        """
+        if self._engine is not None:
+            return self._engine
+        import sqlalchemy
+
+        if self._pool is not None:
+            open_connection = self._pool.acquire
+        else:
+            open_connection = functools.partial(oracledb.connect, **connect_arguments(self.settings))
+        engine = sqlalchemy.create_engine(
+            "oracle+oracledb://", creator=open_connection, poolclass=sqlalchemy.pool.NullPool
+        )
+        # a pooled connection keeps its handlers: it goes back without SQLAlchemy's
+        sqlalchemy.event.listen(engine, "close", _reset_types)
+        return engine
 
     def close(self) -> None:
         """Close the pool that this object opened, if any."""

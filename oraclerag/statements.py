@@ -19,10 +19,11 @@ from pathlib import Path
 
 from oraclerag.errors import ConfigurationError
 
-__all__ = ["Statements", "identifier", "quoted", "root"]
+__all__ = ["Statements", "fill", "identifier", "quoted", "root"]
 
 _NAME = re.compile(r"^-- name: ([a-z][a-z0-9_]*)$", re.MULTILINE)
 _MARK = re.compile(r"/\*([a-z_]+)\*/([A-Za-z][A-Za-z0-9_$#]*)")
+_BLOCK = re.compile(r"(?:BEGIN|DECLARE)\b", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,127}")
 
 
@@ -55,6 +56,17 @@ def quoted(name: str, what: str = "name") -> str:
     return f'"{identifier(name, what)}"'
 
 
+def fill(text: str, schema: str, **names: str) -> str:
+    """Replace the marks of a statement: ``/*schema*/WORD`` by the word in ``schema``, others by their name."""
+    prefix = quoted(schema, "schema")
+
+    def replace(match: re.Match[str]) -> str:
+        mark, word = match.groups()
+        return f"{prefix}.{word}" if mark == "schema" else names[mark]
+
+    return _MARK.sub(replace, text)
+
+
 @cache
 def _sections(stem: str) -> Mapping[str, str]:
     text = (root("sql") / "statements" / f"{stem}.sql").read_text("utf-8")
@@ -66,7 +78,10 @@ def _sections(stem: str) -> Mapping[str, str]:
         lines = body.strip().splitlines()
         while lines and lines[0].startswith("--"):
             del lines[0]
-        found[name] = "\n".join(lines).strip().removesuffix(";").rstrip()
+        text = "\n".join(lines).strip()
+        if not _BLOCK.match(text):  # a PL/SQL block keeps its last semicolon (PLS-00103 without)
+            text = text.removesuffix(";").rstrip()
+        found[name] = text
     return found
 
 
@@ -79,7 +94,7 @@ class Statements:
 
     def __init__(self, stem: str, schema: str) -> None:
         self._stem = stem
-        self._schema = quoted(schema, "schema")
+        self._schema = identifier(schema, "schema")
         self._rendered: dict[tuple[str, tuple[tuple[str, str], ...]], str] = {}
 
     def __getitem__(self, name: str) -> str:
@@ -89,10 +104,5 @@ class Statements:
         """Give a statement with its marks replaced by ``names``."""
         key = (name, tuple(sorted(names.items())))
         if key not in self._rendered:
-
-            def fill(match: re.Match[str]) -> str:
-                mark, word = match.groups()
-                return f"{self._schema}.{word}" if mark == "schema" else names[mark]
-
-            self._rendered[key] = _MARK.sub(fill, _sections(self._stem)[name])
+            self._rendered[key] = fill(_sections(self._stem)[name], self._schema, **names)
         return self._rendered[key]
