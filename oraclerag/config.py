@@ -6,6 +6,7 @@ them. Nothing here talks to a database.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import re
@@ -24,6 +25,7 @@ from oraclerag.statements import identifier
 __all__ = ["ChildSettings", "Settings", "SourceSettings", "parse_source"]
 
 _SOURCE_NAME = re.compile(r"[a-z][a-z0-9_]{0,29}")
+_CHILD_NAME = re.compile(r"[a-z][a-z0-9_]*")  # templates use it
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,8 @@ class SourceSettings:
 
     ``select`` gives the whole source with a column ``source_id`` (or the columns of ``key``). ``template`` is Jinja2
     text (a path in the file is read when the settings are loaded); without one, ``body`` names the column that is the
-    text. ``title``, ``owner``, … name columns of the SELECT. ``tables`` says for every table that the text depends on
-    which entities a changed row concerns: a column, or a query with ``:id``.
+    text. ``title``, ``owner``, … name columns of the SELECT; ``collection`` is a constant. ``tables`` says for every
+    table that the text depends on which entities a changed row concerns: a column, or a query with ``:id``.
     """
 
     name: str
@@ -59,7 +61,7 @@ class SourceSettings:
     occurred_at: str | None = None
     collection: str | None = None
     metadata: tuple[str, ...] = ()
-    chunker: Literal["whole", "passages"] = "whole"
+    chunker: Literal["whole"] = "whole"
     time_zone: str = "UTC"
     egress: bool = True
     children: Mapping[str, ChildSettings] = field(default_factory=lambda: MappingProxyType({}))
@@ -163,9 +165,18 @@ class Settings:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return tomllib.loads(_text_of(file))
+    except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{file} is not valid TOML: {error}.") from error
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{file} is not UTF-8: byte {error.start} does not belong there.") from error
+    except OSError as error:
+        raise ConfigurationError(f"{file} cannot be read: {error.strerror}.") from error
 
 
 def _table(tree: Mapping[str, Any], name: str, file: Path) -> Mapping[str, Any]:
@@ -201,17 +212,17 @@ def _refuse_unknown(tree: Mapping[str, Any], file: Path) -> None:
 def _convert(item: dataclasses.Field[Any], raw: Any, place: str) -> Any:
     """Bring a raw value (text from the environment, or TOML) to the type of its setting."""
     wanted = str(item.type)
-    if wanted.startswith("int") and not isinstance(raw, bool):
-        if isinstance(raw, int):
+    if wanted.startswith("int"):
+        if isinstance(raw, int) and not isinstance(raw, bool):
             return raw
         if isinstance(raw, str) and re.fullmatch(r"\s*[+-]?\d+\s*", raw):
             return int(raw)
         raise ConfigurationError(f"{place} must be a whole number, not {raw!r}.")
-    if wanted.startswith("float") and not isinstance(raw, bool):
-        try:
-            return float(raw)
-        except (TypeError, ValueError):
-            raise ConfigurationError(f"{place} must be a number, not {raw!r}.") from None
+    if wanted.startswith("float"):
+        with contextlib.suppress(TypeError, ValueError):
+            if not isinstance(raw, bool):
+                return float(raw)
+        raise ConfigurationError(f"{place} must be a number, not {raw!r}.")
     if wanted.startswith("bool"):
         if isinstance(raw, bool):
             return raw
@@ -293,23 +304,31 @@ def parse_source(name: str, table: Any, folder: Path, place: str) -> SourceSetti
         path = folder / template
         if not path.is_file():
             raise ConfigurationError(f"{place}: there is no template file {str(path)!r}.")
-        template = path.read_text("utf-8")
+        template = _text_of(path)
     chunker = table.get("chunker", "whole")
-    if chunker not in ("whole", "passages"):
-        raise ConfigurationError(f'{place}: chunker must be "whole" or "passages", not {chunker!r}.')
+    if chunker == "passages" or "preset" in table:
+        raise ConfigurationError(
+            f'{place}: chunker = "passages" and its presets are not available in this version; leave both out: '
+            f'"whole" cuts a text only where it is longer than the model reads.'
+        )
+    if chunker != "whole":
+        raise ConfigurationError(f'{place}: chunker must be "whole", not {chunker!r}.')
     zone = text("time_zone") or "UTC"
     try:
         zoneinfo.ZoneInfo(zone)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):  # OSError: "Europe" is a directory of zones
         raise ConfigurationError(f'{place}: {zone!r} is not a time zone, such as "Europe/Madrid".') from None
     egress = table.get("egress", True)
     if not isinstance(egress, bool):
         raise ConfigurationError(f"{place}: egress must be true or false.")
+    key = _names(table.get("key", ["source_id"]), f"{place}: key")
+    if not key:
+        raise ConfigurationError(f"{place}: key must name at least one column.")
     return SourceSettings(
         name=name,
         select=select.strip().rstrip(";").rstrip(),
         visibility=cast("Visibility", visibility),
-        key=_names(table.get("key", ["source_id"]), f"{place}: key"),
+        key=key,
         template=template,
         body=body,
         metadata=_names(table.get("metadata", []), f"{place}: metadata"),
@@ -327,7 +346,10 @@ def _names(value: Any, place: str) -> tuple[str, ...]:
         raise ConfigurationError(f"{place} must be a list of column names.")
     for name in value:
         identifier(name, f"a column in {place}")
-    return tuple(name.lower() for name in value)
+    names = tuple(name.lower() for name in value)
+    if len(set(names)) < len(names):
+        raise ConfigurationError(f"{place} names a column twice.")
+    return names
 
 
 def _children(value: Any, place: str) -> dict[str, ChildSettings]:
@@ -335,6 +357,10 @@ def _children(value: Any, place: str) -> dict[str, ChildSettings]:
         raise ConfigurationError(f"{place}: children must be tables.")
     children = {}
     for name, child in value.items():
+        if not _CHILD_NAME.fullmatch(name):
+            raise ConfigurationError(
+                f"{place}: {name!r} is no name for children: a lower-case letter, then lower-case letters, digits or '_'."
+            )
         if not isinstance(child, dict) or set(child) != {"select", "order_by"}:
             raise ConfigurationError(f"{place}: children.{name} needs exactly select and order_by.")
         if not all(isinstance(part, str) and part.strip() for part in child.values()):

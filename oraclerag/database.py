@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from oraclerag.config import Settings
 
-__all__ = ["Database", "driver_connection", "driver_types", "translated"]
+__all__ = ["Database", "driver_connection", "driver_types", "own_tables", "translated"]
 
 # ORA and DPY codes → class. Sources: Oracle's error help pages and the driver's list of codes after which a session
 # is dead or the error is recoverable.
@@ -41,6 +42,7 @@ _CLASSES: dict[type[errors.DatabaseError], tuple[str, ...]] = {
     errors.Contention: ("ORA-00054", "ORA-00060", "ORA-08177", "ORA-30006", "ORA-51815", "ORA-51817"),
     errors.SpaceExhausted: ("ORA-01536", "ORA-01652", "ORA-01653", "ORA-01654", "ORA-12954", "ORA-51962"),
 }  # fmt: skip
+_CONNECTION_ID = re.compile(r" \(CONNECTION_ID=[^)]*\)")
 _CLASS_OF = {code: cls for cls, codes in _CLASSES.items() for code in codes}
 
 MODEL_MISSING = "ORA-40284"
@@ -66,9 +68,12 @@ def translate(error: oracledb.Error) -> errors.OracleRagError:
     is enough: the second of ORA-00001 holds the values of the row.
     """
     code = code_of(error) or ""
-    text = str(error.args[0]).partition("\n")[0] if error.args else str(error)
+    text, _, rest = (str(error.args[0]) if error.args else str(error)).partition("\n")
+    text = _CONNECTION_ID.sub("", text).rstrip(".")
     if code in _QUOTES_DATA:
         text = code
+    elif rest.startswith("[Errno "):  # the driver puts the operating system's reason on the second line
+        text += f": {rest.partition('] ')[2].partition(chr(10))[0]}"
     if code == MODEL_MISSING:
         return errors.ModelMissing(f"The embedding model is not in the database ({text}).")
     if code in BROKEN_DIMENSION:
@@ -90,6 +95,18 @@ def translated() -> Iterator[None]:
         if not isinstance(original, oracledb.Error):
             raise
         raise translate(original) from original
+
+
+@contextlib.contextmanager
+def own_tables() -> Iterator[None]:
+    """Like :func:`translated`, for statements on the toolkit's own tables: a missing one is SchemaMissing."""
+    try:
+        with translated():
+            yield
+    except errors.StatementFailed as error:
+        if error.__cause__ is not None and code_of(error.__cause__) == NO_SUCH_TABLE:
+            raise errors.SchemaMissing from error.__cause__
+        raise
 
 
 def driver_connection(connection: Any) -> oracledb.Connection:

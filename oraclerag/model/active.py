@@ -1,0 +1,107 @@
+"""The embedding model in force: its name in SQL, the vector column that belongs to it, and how it counts tokens.
+
+RAG_SETTING names model and column together, so a statement that takes both from one :class:`ActiveModel` never mixes
+vectors of two models.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass, field
+
+import oracledb
+
+from oraclerag.database import own_tables
+from oraclerag.errors import ModelNotActive
+from oraclerag.model.tokens import Tokens, token_counter
+from oraclerag.model.wordpiece import WordPiece
+from oraclerag.statements import Statements, identifier, quoted
+
+__all__ = ["ActiveModel", "active_model"]
+
+# A vocabulary is 250 kB and a physical name stands for one for ever: the name ends with the hash of the file.
+_counters: dict[str, Tokens] = {}
+_guard = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveModel:
+    """The model and the column that every statement of an installation uses at present.
+
+    ``name`` is the configured name, ``physical_name`` the one in the database (name and hash), ``max_tokens`` the limit
+    with the special tokens. The prefixes are put before questions and passages ('' for none). ``counter`` counts the
+    tokens of a text, special tokens included.
+    """
+
+    name: str
+    physical_name: str
+    schema: str
+    column: str
+    dimensions: int
+    max_tokens: int
+    query_prefix: str
+    passage_prefix: str
+    counter: Tokens = field(repr=False, compare=False)
+
+    @property
+    def sql_name(self) -> str:
+        """The model as SQL names it: owner and physical name."""
+        return f"{quoted(self.schema, 'schema')}.{identifier(self.physical_name, 'model')}"
+
+
+def active_model(connection: oracledb.Connection, schema: str, *, configured: str | None = None) -> ActiveModel:
+    """Read which model is in force.
+
+    ``configured`` is the name that this process was configured with, if it matters. Raises ModelNotActive where no
+    model is in force or another one than ``configured``, SchemaMissing where the tables are not there.
+    """
+    statements = Statements("active", schema)
+    with connection.cursor() as cursor, own_tables():
+        cursor.execute(statements["settings"])
+        settings = {setting: value for setting, value in cursor if value is not None}
+        physical_name, column = settings.get("model"), settings.get("vector_column")
+        row = None
+        if physical_name is not None and column is not None:
+            cursor.execute(statements["model"], physical_name=physical_name)
+            row = cursor.fetchone()
+    if physical_name is None or column is None:
+        raise ModelNotActive("No embedding model is active.", hint="Run `oraclerag provision`.")
+    if row is None:
+        raise ModelNotActive(
+            f"The model in force, {physical_name}, is not in RAG_MODEL.",
+            hint="Load it again: `oraclerag model load FILE`, then `oraclerag model use NAME`.",
+        )
+    name, dimensions, max_tokens, query_prefix, passage_prefix = row
+    if configured is not None and name != configured.upper():
+        raise ModelNotActive(
+            f"The model in force is {name}, this process is configured with {configured.upper()} "
+            f"(embedding.model in oraclerag.toml, ORACLERAG_EMBEDDING_MODEL)."
+        )
+    return ActiveModel(
+        name=name,
+        physical_name=physical_name,
+        schema=schema,
+        column=column,
+        dimensions=int(dimensions),
+        max_tokens=int(max_tokens),
+        query_prefix=query_prefix or "",
+        passage_prefix=passage_prefix or "",
+        counter=_counter(connection, statements, physical_name),
+    )
+
+
+def _counter(connection: oracledb.Connection, statements: Statements, physical_name: str) -> Tokens:
+    with _guard:
+        known = _counters.get(physical_name)
+    if known is not None:
+        return known
+    with connection.cursor() as cursor, own_tables():
+        cursor.execute(statements["tokenizer"], physical_name=physical_name, fetch_lobs=False)
+        row = cursor.fetchone()
+    vocabulary, options = row if row is not None else (None, None)
+    if isinstance(options, str):  # SQLAlchemy's connections give JSON as text
+        options = json.loads(options)
+    counter = token_counter(WordPiece.restored(vocabulary, options) if vocabulary and options else None)
+    with _guard:
+        return _counters.setdefault(physical_name, counter)
