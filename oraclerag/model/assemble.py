@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from onnx import TensorProto, checker, helper
 
 from oraclerag.errors import ModelInvalid
 from oraclerag.model.graph import Encoder
+from oraclerag.model.onnx_file import MAX_BYTES
 from oraclerag.model.tokenizer_graph import DOMAIN, tokenizer_nodes
 from oraclerag.model.weights import BertShape, Weights
 from oraclerag.model.wordpiece import WordPiece
 
-__all__ = ["INPUT", "IR_VERSION", "MAX_BYTES", "OPSET", "OUTPUT", "assemble"]
+__all__ = ["INPUT", "IR_VERSION", "OPSET", "OUTPUT", "assemble"]
 
 INPUT = "input"  # the tensor names that the default metadata of DBMS_VECTOR expect
 OUTPUT = "embedding"
 OPSET = 17  # the first with LayerNormalization; the documentation names no upper bound, so nothing newer is used
 IR_VERSION = 8  # the one that came with opset 17
-MAX_BYTES = 1_000_000_000  # 23ai: 1 GB
 
 
 def assemble(
@@ -63,14 +62,7 @@ def assemble(
         {
             "oraclerag.dimensions": str(shape.hidden),
             "oraclerag.max_tokens": str(max_tokens),
-            "oraclerag.tokenizer": json.dumps(
-                {
-                    "type": "WordPiece",
-                    "lowercase": tokenizer.lowercase,
-                    "strip_accents": tokenizer.strip_accents,
-                    "split_chinese": tokenizer.split_chinese,
-                }
-            ),
+            "oraclerag.tokenizer": tokenizer.options(),
             **(properties or {}),
         },
     )

@@ -27,7 +27,7 @@ def tokenizer_nodes(
         ["all_ids", "all_types", "all_mask"],
         name="tokenizer",
         domain=DOMAIN,
-        vocab_file="\n".join(tokenizer.tokens),
+        vocab_file=tokenizer.vocabulary(),
         do_lower_case=int(tokenizer.lowercase),
         do_basic_tokenize=1,
         tokenize_chinese_chars=int(tokenizer.split_chinese),

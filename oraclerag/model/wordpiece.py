@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from oraclerag.errors import ModelInvalid
 
@@ -42,35 +44,28 @@ class WordPiece:
                     hint="Take the original vocab.txt of the model.",
                 )
 
-    def to_json(self) -> str:
-        """Give it as the text that RAG_MODEL.VOCABULARY keeps."""
+    def options(self) -> str:
+        """Give the switches as the JSON text that RAG_MODEL.TOKENIZER and the model's own metadata keep."""
         return json.dumps(
             {
                 "type": "WordPiece",
                 "lowercase": self.lowercase,
                 "strip_accents": self.strip_accents,
                 "split_chinese": self.split_chinese,
-                "tokens": self.tokens,
-            },
-            ensure_ascii=False,
-            separators=(",", ":"),
+            }
         )
 
+    def vocabulary(self) -> str:
+        """Give the tokens as one text, a line each, in the order of their ids."""
+        return "\n".join(self.tokens)
+
     @classmethod
-    def from_json(cls, text: str) -> WordPiece:
-        """Read what :meth:`to_json` wrote."""
-        try:
-            found = json.loads(text)
-            if found["type"] != "WordPiece":
-                raise ModelInvalid(f"The stored vocabulary is of type {found['type']!r}, which is not supported.")
-            return cls(
-                tuple(found["tokens"]),
-                lowercase=found["lowercase"],
-                strip_accents=found["strip_accents"],
-                split_chinese=found["split_chinese"],
-            )
-        except (json.JSONDecodeError, KeyError, TypeError) as error:
+    def restored(cls, vocabulary: str, options: Mapping[str, Any]) -> WordPiece:
+        """Make it again from what :meth:`vocabulary` and :meth:`options` gave."""
+        switches = [options.get(name) for name in ("lowercase", "strip_accents", "split_chinese")]
+        if options.get("type") != "WordPiece" or not all(isinstance(switch, bool) for switch in switches):
             raise ModelInvalid(
-                "The stored vocabulary of the model cannot be read.",
-                hint="Load the model again: `oraclerag model load FILE`.",
-            ) from error
+                "The stored tokenizer of the model cannot be read.",
+                hint="Drop the model and load it again: `oraclerag model load FILE`.",
+            )
+        return cls(tuple(vocabulary.split("\n")), *(bool(switch) for switch in switches))
