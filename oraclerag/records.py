@@ -40,7 +40,7 @@ class SourceKey:
 
     type: str
     id: str
-    tenant: str | None = None
+    tenant: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.type, str) or not self.type:
