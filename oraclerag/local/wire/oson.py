@@ -14,6 +14,7 @@ from typing import Any
 
 from oraclerag.local.interface import OraError
 from oraclerag.local.wire import values
+from oraclerag.local.wire.numbers import decode_number, encode_number
 from oraclerag.local.wire.vector import decode_vector, encode_vector
 
 _MAGIC = b"\xffJZ"
@@ -205,7 +206,7 @@ def _put_scalar(tree: bytearray, value: Any) -> None:
     elif isinstance(value, str):
         _put_sized(tree, ((_STRING_8, 1), (_STRING_16, 2), (_STRING_32, 4)), value.encode())
     elif isinstance(value, int | decimal.Decimal):
-        _put_sized(tree, ((_NUMBER, 1),), values.encode_number(value))
+        _put_sized(tree, ((_NUMBER, 1),), encode_number(value))
     elif isinstance(value, float):
         tree.append(_DOUBLE)
         tree += values.encode_binary_double(value)
@@ -319,7 +320,7 @@ class _Tree:
             data = self._raw(self._uint(_LENGTH_WIDTHS[node]))
             return data.decode() if node in (_STRING_8, _STRING_16, _STRING_32) else data
         if node == _NUMBER:
-            return values.decode_number(self._raw(self._uint(1)))
+            return decode_number(self._raw(self._uint(1)))
         if node == _EXTENDED and self._uint(1) == _EXTENDED_VECTOR:
             return decode_vector(self._raw(self._uint(4)))
         return self._short_node(node)
@@ -329,9 +330,9 @@ class _Tree:
         if node & 0xE0 == 0x00:
             return self._raw(node).decode()
         if node & 0xF0 in (0x20, 0x60):
-            return values.decode_number(self._raw((node & 0x0F) + 1))
+            return decode_number(self._raw((node & 0x0F) + 1))
         if node & 0xF0 in (0x40, 0x50):
-            return values.decode_number(self._raw(node & 0x0F))
+            return decode_number(self._raw(node & 0x0F))
         raise ValueError
 
     def _container(self, node: int, own_offset: int) -> Any:

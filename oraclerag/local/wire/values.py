@@ -12,8 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from oraclerag.local.interface import OraError, OraType
-from oraclerag.local.wire.numbers import decode_number as decode_number
-from oraclerag.local.wire.numbers import encode_number as encode_number
+from oraclerag.local.wire.numbers import encode_number
 from oraclerag.local.wire.primitives import Reader, put_bytes, put_sint, put_uint
 
 LOCATOR_SIZE = 40

@@ -1,0 +1,210 @@
+"""Binds: their declarations, and the rows of values a client sends for them.
+
+Values are read first, all of them, and converted afterwards column by column: so the converter is chosen once per
+column, and a value that cannot be converted leaves the stream in step.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from oraclerag.local.interface import BindType, OraError, OraType
+from oraclerag.local.wire import values
+from oraclerag.local.wire.capabilities import FIELD_VERSION_12_2
+from oraclerag.local.wire.lobs import LobTable
+from oraclerag.local.wire.messages import MessageType
+from oraclerag.local.wire.numbers import decode_number
+from oraclerag.local.wire.oson import decode_oson
+from oraclerag.local.wire.packets import Closed
+from oraclerag.local.wire.primitives import ESCAPE, MAX_SHORT, Reader
+from oraclerag.local.wire.vector import decode_vector
+
+MAX_STRING = 32767
+_ARRAY = 0x40
+_NATIONAL_FORM = 2
+_SAME_AS = {3: OraType.NUMBER}  # BINARY_INTEGER travels as a NUMBER
+_LOBS = frozenset({OraType.CLOB, OraType.BLOB})
+_IMAGES = frozenset({OraType.JSON, OraType.VECTOR})
+
+Raw = bytes | list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class BindInfo:
+    """A bind or a define as the client declared it; ``type`` is a number that need not be one of ours."""
+
+    type: int
+    size: int
+    elements: int
+    is_array: bool
+    is_national: bool
+
+    def bind_type(self) -> BindType:
+        """Give the declaration for the engine; ORA-03001 for a type that cannot be bound here."""
+        try:
+            ora_type = _SAME_AS.get(self.type) or OraType(self.type)
+        except ValueError:
+            raise OraError(3001, f"unimplemented feature: binds of type {self.type}") from None
+        if ora_type is OraType.CURSOR:
+            raise OraError(3001, "unimplemented feature: REF CURSOR binds")
+        return BindType(ora_type, self.size, self.elements if self.is_array else 0)
+
+
+def read_bind_infos(reader: Reader, count: int, field_version: int) -> list[BindInfo]:
+    """Read the declarations of ``count`` binds or defines."""
+    infos = []
+    for _ in range(count):
+        kind = reader.u8()
+        flags = reader.u8()
+        reader.skip(2)
+        size = reader.number()
+        elements = reader.number()
+        reader.number()
+        reader.counted()
+        reader.numbers(2)
+        form = reader.u8()
+        reader.number()
+        if field_version >= FIELD_VERSION_12_2:
+            reader.number()
+        infos.append(BindInfo(kind, size, elements, bool(flags & _ARRAY), form == _NATIONAL_FORM))
+    return infos
+
+
+def read_bind_rows(
+    reader: Reader, infos: Sequence[BindInfo], absent: Collection[int], count: int, *, is_plsql: bool
+) -> list[list[Raw]]:
+    """Read ``count`` rows of binds and give the raw values by bind; those of ``absent`` binds were not sent.
+
+    In SQL, values declared longer than a string may be come behind all others of their row; JSON and VECTOR stay.
+    """
+    columns: list[list[Raw]] = [[] for _ in infos]
+    late = {
+        place
+        for place, info in enumerate(infos)
+        if not is_plsql and info.size > MAX_STRING and info.type not in _IMAGES
+    }
+    order = sorted((place for place in range(len(infos)) if place not in absent), key=lambda place: place in late)
+    steps = [(_special_reader(infos[place]), columns[place].append) for place in order]
+    data, position = reader.data, reader.position
+    end = len(data)
+    for _ in range(count):
+        reader.position = position
+        if reader.u8() != MessageType.ROW_DATA:
+            raise Closed
+        position = reader.position
+        if reader.data is not data:
+            data = reader.data
+            end = len(data)
+        for special, append in steps:
+            if special is None and position < end:
+                size = data[position]
+                stop = position + 1 + size
+                if size <= MAX_SHORT and stop <= end:
+                    append(data[position + 1 : stop])
+                    position = stop
+                    continue
+            reader.position = position
+            append((reader.item() or b"") if special is None else special(reader))
+            data, position = reader.data, reader.position
+            end = len(data)
+    reader.position = position
+    return columns
+
+
+def _special_reader(info: BindInfo) -> Callable[[Reader], Raw] | None:
+    """Give what reads a value that is not simply bytes behind their length."""
+    element = _special_element(info.type)
+    if not info.is_array:
+        return element
+
+    def read_array(reader: Reader) -> Raw:
+        return [element(reader) if element else reader.item() or b"" for _ in range(reader.number())]
+
+    return read_array
+
+
+def _special_element(kind: int) -> Callable[[Reader], Raw] | None:
+    if kind in _LOBS:
+        return lambda reader: reader.counted() or b""
+    if kind in _IMAGES:
+        return _read_image
+    if kind == OraType.BOOLEAN:
+        return _read_boolean
+    if kind == OraType.CURSOR:
+        return _read_cursor
+    return None
+
+
+def _read_image(reader: Reader) -> bytes:
+    """Read a VECTOR or JSON value: a locator that stands for nothing, then the image."""
+    if reader.number() == 0:
+        return b""
+    reader.item()
+    return reader.item() or b""
+
+
+def _read_boolean(reader: Reader) -> bytes:
+    size = reader.u8()
+    if size == ESCAPE:
+        reader.u8()
+        return b""
+    return reader.take(size)
+
+
+def _read_cursor(reader: Reader) -> bytes:
+    if reader.u8():
+        reader.number()
+    return b""
+
+
+def convert_rows(
+    infos: Sequence[BindInfo], columns: Sequence[Sequence[Raw]], absent: Collection[int], count: int, lobs: LobTable
+) -> list[list[Any]]:
+    """Turn raw values into Python values and give them by bind; an absent bind is a column of None.
+
+    ORA-01460 when bytes are no value of their type, ORA-22922 for a locator of nothing.
+    """
+    converted: list[list[Any]] = []
+    for place, (info, column) in enumerate(zip(infos, columns, strict=True)):
+        if place in absent:
+            converted.append([None] * count)
+            continue
+        convert = _converter(info, lobs)
+        try:
+            if info.is_array:
+                converted.append([[convert(item) if item else None for item in value] for value in column])
+            else:
+                converted.append([convert(value) if value else None for value in column])
+        except (ValueError, IndexError, OverflowError, struct.error):
+            raise OraError(1460, f"unimplemented or unreasonable conversion requested (bind {place + 1})") from None
+    return converted
+
+
+def _converter(info: BindInfo, lobs: LobTable) -> Callable[[Any], Any]:
+    if info.type in _LOBS:
+        return lambda locator: lobs.get(locator).value()
+    if info.type in (OraType.VARCHAR, OraType.CHAR, OraType.LONG):
+        if info.is_national:
+            return lambda data: data.decode("utf-16-be")
+        return bytes.decode
+    return _CONVERTERS.get(info.type, bytes)
+
+
+_CONVERTERS: dict[int, Callable[[Any], Any]] = {
+    3: decode_number,
+    OraType.NUMBER: decode_number,
+    OraType.ROWID: bytes.decode,
+    OraType.DATE: values.decode_date,
+    OraType.TIMESTAMP: values.decode_date,
+    OraType.TIMESTAMP_LTZ: values.decode_date,
+    OraType.TIMESTAMP_TZ: values.decode_timestamp_tz,
+    OraType.INTERVAL_DS: values.decode_interval_ds,
+    OraType.BINARY_DOUBLE: values.decode_binary_double,
+    OraType.BINARY_FLOAT: values.decode_binary_float,
+    OraType.BOOLEAN: lambda data: data[-1] == 1,
+    OraType.JSON: decode_oson,
+    OraType.VECTOR: decode_vector,
+}
