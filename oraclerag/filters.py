@@ -74,6 +74,7 @@ def _condition(key: object, value: object, alias: str) -> tuple[str, Any]:
 def _text(value: str, key: str) -> str:
     if not value:
         raise InputError(f"filter: {key} must not be empty; an empty text is NULL in Oracle and equals nothing.")
-    if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value) or len(value.encode("utf-8")) > 4000:
-        raise InputError(f"filter: {key} must be at most 4,000 bytes of valid text without NUL characters.")
+    # a longer bind would be declared longer than 4,000 bytes and become a LONG, which cannot be compared (ORA-00997)
+    if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value) or len(value) > 1000:
+        raise InputError(f"filter: {key} must be at most 1,000 characters of valid text without NUL characters.")
     return value

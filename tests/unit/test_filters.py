@@ -46,6 +46,8 @@ def test_predicate(wanted: dict[str, Any], sql: str, binds: dict[str, Any]) -> N
         ({"project": ["a", "b"]}, "takes one text"),
         ({"project": 7}, "takes one text"),
         ({"project": "a\0"}, "NUL"),
+        ({"project": "x" * 1001}, "1,000 characters"),
+        ({"project": "\udfff"}, "valid text"),
         ({"metadata.a": None}, "takes a text"),
         ({"metadata.a": {"$gt": 3}}, "takes a text"),
         ({"metadata.a": float("nan")}, "finite"),

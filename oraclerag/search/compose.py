@@ -1,0 +1,110 @@
+"""The statement of a search: built from the predicates in use, values as binds.
+
+The block with the row limit reads RAG_CHUNK alone, so that the vector index can be used; title and address are joined
+outside, where ties are broken too. METADATA travels as text: a JSON column would cost every search a second round trip
+for its define.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from oraclerag.statements import identifier, quoted
+
+if TYPE_CHECKING:
+    from oraclerag.model.active import ActiveModel
+    from oraclerag.scope import Scope
+
+__all__ = ["COLUMNS", "Statement", "compose", "concatenated", "pieces"]
+
+# A bind of more characters is declared longer than 4,000 bytes and becomes a LONG, which no function takes (ORA-01461).
+_BIND_CHARACTERS = 1000
+
+_INNER = (
+    "CHUNK_ID", "SOURCE_TYPE", "SOURCE_ID", "TENANT_ID", "CHUNK_NO", "CONTENT", "SECTION", "COLLECTION", "PROJECT_ID",
+    "SPRINT_ID", "OCCURRED_AT", "DISTANCE", "METADATA_TEXT", "HAS_METADATA",
+)  # fmt: skip
+COLUMNS = (*_INNER, "TITLE", "URL")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A composed search: its text and binds; ``binds`` lacks ``:question_vector`` where that is computed before."""
+
+    text: str
+    binds: Mapping[str, Any]
+
+
+def compose(
+    model: ActiveModel,
+    scope: Scope,
+    question: str,
+    *,
+    k: int,
+    sources: Sequence[str] = (),
+    filter_: tuple[str, Mapping[str, Any]] = ("", {}),
+    kind: Literal["APPROX", "EXACT"] = "EXACT",
+    target_accuracy: int = 90,
+    separate: bool = False,
+) -> Statement:
+    """Build the statement of a search.
+
+    APPROX computes the question's vector inline, as the operand of the distance; EXACT in a scalar subquery, so that
+    it is not computed once per row. ``separate`` takes it as the bind ``:question_vector``.
+    """
+    schema = quoted(model.schema, "schema")
+    binds: dict[str, Any] = {"k": k}
+    if separate:
+        vector = ":question_vector"
+    else:
+        parts = pieces(question)
+        binds |= {f"question{number}": part for number, part in enumerate(parts)}
+        vector = f"VECTOR_EMBEDDING({model.sql_name} USING {concatenated(parts)} AS DATA)"
+        if kind == "EXACT":
+            vector = f"(SELECT {vector} FROM dual)"
+    allowed, allowed_binds = scope.predicate("c")
+    conditions = [allowed]
+    binds |= allowed_binds
+    if sources:
+        names = {f"source{number}": source for number, source in enumerate(sources)}
+        conditions.append(f"(c.SOURCE_TYPE IN ({', '.join(f':{name}' for name in names)}))")
+        binds |= names
+    if filter_[0]:
+        conditions.append(f"({filter_[0]})")
+        binds |= filter_[1]
+    where = "\n     AND ".join(conditions)
+    limit = f"FETCH {kind} FIRST :k ROWS ONLY"
+    if kind == "APPROX":
+        limit += f" WITH TARGET ACCURACY {int(target_accuracy)}"
+    column = identifier(model.column, "vector column")
+    return Statement(
+        f"""\
+SELECT {", ".join(f"x.{name}" for name in _INNER)}, d.TITLE, d.URL
+FROM (
+  SELECT c.ENTITY_ID, c.CHUNK_ID, c.SOURCE_TYPE, c.SOURCE_ID, c.TENANT_ID, c.CHUNK_NO, c.CONTENT, c.SECTION,
+         c.COLLECTION, c.PROJECT_ID, c.SPRINT_ID, c.OCCURRED_AT,
+         JSON_SERIALIZE(c.METADATA RETURNING VARCHAR2(4000) NULL ON ERROR) AS METADATA_TEXT,
+         CASE WHEN c.METADATA IS NULL THEN 0 ELSE 1 END AS HAS_METADATA,
+         VECTOR_DISTANCE(c.{column}, {vector}, COSINE) AS DISTANCE
+    FROM {schema}.RAG_CHUNK c
+   WHERE {where}
+   ORDER BY DISTANCE
+   {limit}
+) x
+LEFT JOIN {schema}.RAG_DOCUMENT d ON d.ENTITY_ID = x.ENTITY_ID
+WHERE x.DISTANCE IS NOT NULL
+ORDER BY x.DISTANCE, x.CHUNK_ID""",
+        binds,
+    )
+
+
+def pieces(text: str) -> list[str]:
+    """Cut a text into binds of at most 1,000 characters."""
+    return [text[start : start + _BIND_CHARACTERS] for start in range(0, len(text), _BIND_CHARACTERS)]
+
+
+def concatenated(parts: Sequence[str]) -> str:
+    """Give the SQL that puts the binds ``:question0``, ``:question1``, … together again."""
+    return " || ".join(f":question{number}" for number in range(len(parts)))

@@ -1,0 +1,218 @@
+"""A question → the nearest chunks that a scope may see, in one statement and one round trip."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from oraclerag import counts, filters
+from oraclerag.database import Database, code_of, driver_connection, driver_types, own_tables
+from oraclerag.model.active import ActiveModel, active_model
+from oraclerag.records import Hit, SearchResult, SourceKey
+from oraclerag.scope import Scope
+from oraclerag.search.compose import COLUMNS, Statement, compose, concatenated, pieces
+from oraclerag.search.question import checked_k, checked_question, cut
+from oraclerag.statements import Statements
+
+if TYPE_CHECKING:
+    import oracledb
+
+__all__ = ["Searcher"]
+
+# How long a process trusts what it read about the installation (model in force, counts, index).
+STATE_SECONDS = 30.0
+_NO_SUCH_COLUMN = "ORA-00904"
+_METADATA_TEXT, _HAS_METADATA = COLUMNS.index("METADATA_TEXT"), COLUMNS.index("HAS_METADATA")
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What a process knows of the installation."""
+
+    model: ActiveModel
+    indexed: bool
+    counts: counts.Counts
+    read_at: float
+
+
+class Searcher:
+    """Searches on behalf of scopes; keeps the state of the installation for a short while. Threads may share it."""
+
+    def __init__(self, database: Database, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._database = database
+        self._settings = database.settings
+        self._clock = clock
+        self._state: _State | None = None
+        self._guard = threading.Lock()
+
+    def search(
+        self,
+        question: str,
+        *,
+        scope: Scope,
+        k: int | None = None,
+        sources: Sequence[str] = (),
+        filter: Mapping[str, Any] | None = None,  # noqa: A002 - the field's word
+        connection: Any = None,
+    ) -> SearchResult:
+        """Find the ``k`` chunks nearest to ``question`` among those that ``scope``, ``sources`` and ``filter`` allow.
+
+        ``scope`` is resolved. On a borrowed ``connection`` (SQLAlchemy or oracledb) it reads inside that transaction
+        and never ends it. Raises InputError, ModelNotActive, SchemaMissing and what the database says.
+        """
+        question = checked_question(question)
+        limit = checked_k(self._settings.k if k is None else k)
+        request = _Request(question, scope, limit, tuple(sources), filters.predicate(filter or {}))
+        if connection is None:
+            with self._database.connect() as own:
+                return self._search(own, request)
+        borrowed = driver_connection(connection)
+        with driver_types(borrowed):
+            return self._search(borrowed, request)
+
+    def forget(self) -> None:
+        """Read the state of the installation anew at the next search."""
+        with self._guard:
+            self._state = None
+
+    def _search(self, connection: oracledb.Connection, request: _Request) -> SearchResult:
+        import oracledb
+
+        started = time.perf_counter()
+        with own_tables():
+            state, fresh = self._current(connection)
+            try:
+                result = self._run(connection, request, state)
+            except oracledb.Error as error:
+                # the column in force went away with a switch of the model that this process has not seen yet
+                if fresh or code_of(error) != _NO_SUCH_COLUMN:
+                    raise
+                self.forget()
+                state, _ = self._current(connection)
+                result = self._run(connection, request, state)
+        return dataclasses.replace(result, seconds=time.perf_counter() - started)
+
+    def _current(self, connection: oracledb.Connection) -> tuple[_State, bool]:
+        with self._guard:
+            state = self._state
+        if state is not None and self._clock() - state.read_at < STATE_SECONDS:
+            return state, False
+        schema = self._database.schema
+        state = _State(
+            model=active_model(connection, schema, configured=self._settings.embedding_model),
+            indexed=_usable_index(connection, schema),
+            counts=counts.read(connection, schema),
+            read_at=self._clock(),
+        )
+        with self._guard:
+            self._state = state
+        return state, True
+
+    def _run(self, connection: oracledb.Connection, request: _Request, state: _State) -> SearchResult:
+        text, truncated = cut(state.model.query_prefix, request.question, state.model)
+        approximate = state.indexed and request.estimate(state.counts) >= self._settings.exact_below
+        separate = self._settings.query_embedding == "separate"
+        sent = 0
+        vector: dict[str, Any] = {}
+        if separate:
+            vector = {"question_vector": _embed(connection, state.model, text)}
+            sent += 1
+        while True:
+            statement = compose(
+                state.model,
+                request.scope,
+                text,
+                k=request.k,
+                sources=request.sources,
+                filter_=request.filter,
+                kind="APPROX" if approximate else "EXACT",
+                target_accuracy=self._settings.target_accuracy,
+                separate=separate,
+            )
+            rows = _fetch(connection, statement, vector, request.k)
+            sent += 1
+            if not approximate or len(rows) >= request.k:
+                break
+            approximate = False  # an approximate search with a predicate may run short although there is more
+        hits = tuple(_hit(rank, row) for rank, row in enumerate(rows, start=1))
+        for position, row in enumerate(rows):
+            if row[_HAS_METADATA] and row[_METADATA_TEXT] is None:  # longer than a VARCHAR2
+                metadata = _metadata(connection, state.model.schema, hits[position].chunk_id)
+                hits = (*hits[:position], dataclasses.replace(hits[position], metadata=metadata), *hits[position + 1 :])
+                sent += 1
+        return SearchResult(hits, approximate, truncated, statement.text, sent, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    question: str
+    scope: Scope
+    k: int
+    sources: tuple[str, ...]
+    filter: tuple[str, dict[str, Any]]
+
+    def estimate(self, known: counts.Counts) -> float:
+        return counts.estimate(known, self.scope, sources=self.sources, conditions=len(self.filter[1]))
+
+
+def _usable_index(connection: oracledb.Connection, schema: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(Statements("search", schema)["usable_index"], owner=schema)
+        row = cursor.fetchone()
+        return row is not None and row[0] > 0
+
+
+def _metadata(connection: oracledb.Connection, schema: str, chunk_id: int) -> Mapping[str, Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(Statements("search", schema)["metadata"], chunk_id=chunk_id)
+        row = cursor.fetchone()
+        value: Mapping[str, Any] = row[0] if row is not None and row[0] is not None else {}
+        return value
+
+
+def _embed(connection: oracledb.Connection, model: ActiveModel, text: str) -> Any:
+    parts = pieces(text)
+    statement = Statements("search", model.schema).with_names("embed", model=model.sql_name, text=concatenated(parts))
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {f"question{number}": part for number, part in enumerate(parts)})
+        row = cursor.fetchone()
+        assert row is not None  # noqa: S101 - dual has one row
+        return row[0]
+
+
+def _fetch(
+    connection: oracledb.Connection, statement: Statement, vector: Mapping[str, Any], k: int
+) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        # one more than wanted: the answer to the execute then says that there are no more rows
+        cursor.prefetchrows = cursor.arraysize = min(k + 1, 1000)
+        cursor.execute(statement.text, {**statement.binds, **vector})
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
+
+
+def _hit(rank: int, row: tuple[Any, ...]) -> Hit:
+    values = dict(zip(COLUMNS, row, strict=True))
+    occurred_at = values["OCCURRED_AT"]
+    return Hit(
+        rank=rank,
+        chunk_id=int(values["CHUNK_ID"]),
+        key=SourceKey(values["SOURCE_TYPE"], values["SOURCE_ID"], values["TENANT_ID"]),
+        chunk_number=int(values["CHUNK_NO"]),
+        text=values["CONTENT"],
+        distance=float(values["DISTANCE"]),
+        title=values["TITLE"],
+        url=values["URL"],
+        section=values["SECTION"],
+        collection=values["COLLECTION"],
+        project=values["PROJECT_ID"],
+        sprint=values["SPRINT_ID"],
+        occurred_at=None if occurred_at is None else occurred_at.replace(tzinfo=dt.UTC),
+        metadata=json.loads(values["METADATA_TEXT"]) if values["METADATA_TEXT"] else {},
+    )

@@ -1,0 +1,12 @@
+-- What a search asks beside its own statement, which is composed.
+
+-- name: usable_index
+SELECT COUNT(*) FROM ALL_INDEXES i
+WHERE i.OWNER = :owner AND i.TABLE_NAME = 'RAG_CHUNK' AND i.INDEX_TYPE = 'VECTOR' AND i.STATUS = 'VALID'
+
+-- name: embed
+SELECT VECTOR_EMBEDDING(/*model*/MODEL USING /*text*/TEXT AS DATA) FROM dual
+
+-- name: metadata
+-- Metadata whose text is longer than a VARCHAR2 can be.
+SELECT METADATA FROM /*schema*/RAG_CHUNK WHERE CHUNK_ID = :chunk_id
