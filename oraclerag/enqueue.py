@@ -1,0 +1,112 @@
+"""Announce a change: one INSERT into RAG_DIRTY on the caller's own connection, in the caller's own transaction.
+
+A rollback takes the announcement back with the change. Nothing here commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, get_args
+
+import oracledb
+import sqlalchemy
+
+from oraclerag.database import driver_connection, own_tables
+from oraclerag.errors import AutocommitRefused, InputError, MissingTenant, UnknownSource
+from oraclerag.records import Action, SourceKey
+from oraclerag.source.base import Source
+from oraclerag.statements import Statements, identifier
+
+__all__ = ["NO_TENANT", "enqueue", "enqueue_many", "enqueue_statement"]
+
+NO_TENANT = "-"
+"""RAG_DIRTY.TENANT_ID where the writer names none."""
+
+
+def enqueue(
+    connection: Any,
+    key: SourceKey,
+    *,
+    sources: Mapping[str, Source],
+    schema: str,
+    action: Action = "UPSERT",
+    lane: int = 0,
+) -> None:
+    """Announce that an entity changed.
+
+    ``connection`` is a SQLAlchemy Connection or Session, or an oracledb connection; the caller commits. ``action`` is
+    for people: what happens follows from the entity's state when a worker reads it. ``lane`` 1 is for bulk work.
+    Raises UnknownSource, MissingTenant where the source maps tenants and ``key`` names none, and AutocommitRefused.
+    """
+    enqueue_many(connection, [key], sources=sources, schema=schema, action=action, lane=lane)
+
+
+def enqueue_many(
+    connection: Any,
+    keys: Iterable[SourceKey],
+    *,
+    sources: Mapping[str, Source],
+    schema: str,
+    action: Action = "UPSERT",
+    lane: int = 0,
+) -> int:
+    """Announce that several entities changed, in one round trip; gives how many."""
+    rows = [_row(key, sources, action, lane) for key in keys]
+    if not rows:
+        return 0
+    if isinstance(connection, oracledb.AsyncConnection):
+        raise InputError(
+            "enqueue needs a connection that is not asynchronous.",
+            hint="Execute enqueue_statement(key) on an AsyncConnection or AsyncSession of SQLAlchemy.",
+        )
+    driver = driver_connection(connection)
+    if driver.autocommit:
+        raise AutocommitRefused
+    with own_tables():
+        if connection is driver:
+            with driver.cursor() as cursor:
+                cursor.executemany(Statements("enqueue", schema)["enqueue"], rows)
+        else:
+            connection.execute(sqlalchemy.insert(_table(schema)), rows)
+    return len(rows)
+
+
+def enqueue_statement(
+    key: SourceKey,
+    *,
+    sources: Mapping[str, Source],
+    schema: str | None = None,
+    action: Action = "UPSERT",
+    lane: int = 0,
+) -> sqlalchemy.Insert:
+    """Give the announcement as a statement of SQLAlchemy, for an AsyncSession or a unit of work of one's own.
+
+    Without ``schema`` the connected user's table is meant.
+    """
+    return sqlalchemy.insert(_table(schema)).values(_row(key, sources, action, lane))
+
+
+def _row(key: SourceKey, sources: Mapping[str, Source], action: str, lane: int) -> dict[str, Any]:
+    source = sources.get(key.type)
+    if source is None:
+        known = ", ".join(sorted(sources)) or "none"
+        raise UnknownSource(f"There is no source {key.type!r}; configured: {known}.")
+    if source.maps_tenant and key.tenant is None:
+        raise MissingTenant(f"Source {key.type!r} maps a tenant, and the key of this entity names none.")
+    if action not in get_args(Action):
+        raise InputError(f"action must be 'UPSERT' or 'DELETE', not {action!r}.")
+    if lane not in (0, 1):
+        raise InputError(f"lane must be 0 (a change) or 1 (bulk work), not {lane!r}.")
+    return {
+        "lane": lane,
+        "tenant_id": key.tenant or NO_TENANT,
+        "source_type": key.type,
+        "source_id": key.id,
+        "action": action,
+    }
+
+
+def _table(schema: str | None) -> sqlalchemy.TableClause:
+    owner = None if schema is None else sqlalchemy.quoted_name(identifier(schema, "schema"), quote=True)
+    columns = [sqlalchemy.column(name) for name in ("lane", "tenant_id", "source_type", "source_id", "action")]
+    return sqlalchemy.table("rag_dirty", *columns, schema=owner)

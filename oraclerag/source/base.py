@@ -1,0 +1,169 @@
+"""What every source can do, whatever it is made of."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import datetime as dt
+import hashlib
+import json
+import zoneinfo
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import oracledb
+
+from oraclerag.config import SourceSettings
+from oraclerag.errors import EntityError, OracleRagError
+from oraclerag.records import Document
+
+if TYPE_CHECKING:
+    from oraclerag.model.active import ActiveModel
+
+__all__ = ["Source", "SourceProblem", "SourceRead", "fingerprint_half"]
+
+# Counts up when the toolkit itself makes other chunks of the same text.
+_RENDERING = 1
+
+# Bytes of the columns that decide who sees a chunk or group it: too long is an error, never cut.
+_LIMITS = {"tenant": 128, "owner": 128, "project": 128, "sprint": 128, "collection": 128, "url": 2000}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceProblem:
+    """Something in a source that fails, or will: ``severity`` "warning" is for what only may go stale."""
+
+    source: str
+    code: str
+    message: str
+    hint: str | None = None
+    severity: Literal["error", "warning"] = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRead:
+    """What a read gave: documents by id, and the entities that are there but cannot be read. All others are gone."""
+
+    documents: Mapping[str, Document] = field(repr=False)
+    failures: Mapping[str, OracleRagError] = field(default_factory=dict)
+
+
+class Source(abc.ABC):
+    """A kind of entity that can be indexed.
+
+    ``tenants``: whether its documents name their tenant; without that they belong to ``default_tenant``.
+    """
+
+    def __init__(self, settings: SourceSettings, *, maps_tenant: bool, default_tenant: str) -> None:
+        self.settings = settings
+        self.maps_tenant = maps_tenant
+        self.default_tenant = default_tenant
+
+    @property
+    def name(self) -> str:
+        """The type of its entities, as queue and index know it."""
+        return self.settings.name
+
+    def read(self, connection: oracledb.Connection, ids: Sequence[str]) -> dict[str, Document]:
+        """Give the present documents of these ids; a missing id is gone. Raises the first failure."""
+        result = self.read_each(connection, ids)
+        for error in result.failures.values():
+            raise error
+        return dict(result.documents)
+
+    @abc.abstractmethod
+    def read_each(self, connection: oracledb.Connection, ids: Sequence[str]) -> SourceRead:
+        """Like :meth:`read`, with the failures of single entities beside the documents.
+
+        Raises SourceError, TemplateError or a DatabaseError for what concerns the source as a whole.
+        """
+
+    @abc.abstractmethod
+    def enumeration(self, connection: oracledb.Connection) -> str:
+        """Give the query over all entities: SOURCE_ID as text, and TENANT_ID (NULL where none is mapped or named)."""
+
+    @abc.abstractmethod
+    def check(self, connection: oracledb.Connection) -> list[SourceProblem]:
+        """Find what fails or will fail; an empty list is green."""
+
+    @abc.abstractmethod
+    def _definition(self) -> Mapping[str, object]:
+        """What the text and the mapping of an entity depend on, beside its data."""
+
+    def ids(self, connection: oracledb.Connection, after: str | None = None, limit: int = 1000) -> list[str]:
+        """Give up to ``limit`` ids in the order of their texts, from the one behind ``after``."""
+        from oraclerag.database import driver_types, translated
+
+        behind = "" if after is None else "WHERE s.SOURCE_ID > :after "
+        statement = (
+            f"SELECT s.SOURCE_ID FROM ({self.enumeration(connection)}) s {behind}"
+            f"ORDER BY s.SOURCE_ID FETCH FIRST :how_many ROWS ONLY"
+        )
+        with connection.cursor() as cursor, driver_types(connection), translated():
+            cursor.arraysize = limit
+            cursor.execute(statement, {"how_many": limit} | ({} if after is None else {"after": after}))
+            return [row[0] for row in cursor]
+
+    def fingerprint(self, model: ActiveModel) -> str:
+        """Give 64 hex digits of which the first half stands for the source's settings, the second for the model.
+
+        Two fingerprints with the same second half: the vectors of equal texts are equal. See :func:`fingerprint_half`.
+        """
+        mapping = dict(self._definition())
+        mapping["rendering"] = _RENDERING
+        mapping["default_tenant"] = None if self.maps_tenant else self.default_tenant
+        embedding = [model.physical_name, model.column, model.passage_prefix]
+        return _digest(mapping)[:32] + _digest(embedding)[:32]
+
+    def completed(self, document: Document) -> Document:
+        """Fill in what the source's settings say and bring times to UTC (naive).
+
+        Raises EntityError where a value does not fit, and where a source without tenants names one.
+        """
+        if document.tenant and not self.maps_tenant and document.tenant != self.default_tenant:
+            raise EntityError(
+                f"A document of source {self.name!r} names a tenant, but the source does not map one.",
+                hint='Declare it: tenant = "…" in its settings, or source(…, tenants=True).',
+            )
+        document = dataclasses.replace(
+            document,
+            tenant=(document.tenant or None) if self.maps_tenant else self.default_tenant,
+            visibility=document.visibility or self.settings.visibility,
+            collection=document.collection or self.settings.collection,
+            owner=document.owner or None,
+            project=document.project or None,
+            sprint=document.sprint or None,
+            url=document.url or None,
+            occurred_at=in_utc(document.occurred_at, self.settings.time_zone),
+        )
+        if document.visibility not in ("shared", "owner"):
+            raise EntityError(f"A document of source {self.name!r} has neither visibility 'shared' nor 'owner'.")
+        for name, limit in _LIMITS.items():
+            value = getattr(document, name)
+            if value is not None and not isinstance(value, str):
+                raise EntityError(f"The {name} of a document of source {self.name!r} is no text.")
+            if value is not None and len(value.encode("utf-8", "replace")) > limit:
+                raise EntityError(f"The {name} of a document of source {self.name!r} is longer than {limit} bytes.")
+        return document
+
+
+def in_utc(moment: dt.datetime | None, zone: str) -> dt.datetime | None:
+    """Give a time in UTC without a zone; one that has none is taken in ``zone``."""
+    if moment is None:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=zoneinfo.ZoneInfo(zone))
+    return moment.astimezone(dt.UTC).replace(tzinfo=None)
+
+
+def fingerprint_half(fingerprint: str | None, what: Literal["settings", "model"]) -> str | None:
+    """Give the half of a fingerprint that stands for the source's settings or for the model."""
+    if fingerprint is None:
+        return None
+    return fingerprint[:32] if what == "settings" else fingerprint[32:]
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,159 @@
+"""Keys: the id of an entity is text in the queue and in the index, and has its own type in the user's tables.
+
+When rows are read, the text is turned into the column's type, so that an index on it is used; when a source is
+enumerated, the column is turned into text by the database. Both directions must agree: an id that is not the text of
+any row (``042`` for the number 42) names nothing.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import oracledb
+
+from oraclerag.errors import SourceError
+from oraclerag.statements import quoted
+
+__all__ = ["Key", "KeyColumn", "padded"]
+
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,39}|[0-9]{0,40}\.[0-9]*[1-9])")
+_HEX = re.compile(r"(?:[0-9A-F]{2})+")
+
+
+def padded(values: Sequence[Any]) -> list[Any]:
+    """Repeat the last value until the number of values is a power of two, so that few statement texts arise."""
+    size = 1
+    while size < len(values):
+        size *= 2
+    return [*values, *[values[-1]] * (size - len(values))]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyColumn:
+    """One column of a key, in upper case, with the driver's type of it."""
+
+    name: str
+    kind: oracledb.DbType
+
+    def expression(self, alias: str) -> str:
+        """Give the SQL that turns the column into text; ``alias`` may be ``:NEW`` in a trigger."""
+        column = f"{alias}.{quoted(self.name)}"
+        if self.kind is oracledb.DB_TYPE_NUMBER:
+            return f"TO_CHAR({column})"
+        if self.kind is oracledb.DB_TYPE_RAW:
+            return f"RAWTOHEX({column})"
+        if self.kind is oracledb.DB_TYPE_DATE:
+            return f"TO_CHAR({column}, 'YYYY-MM-DD\"T\"HH24:MI:SS')"
+        if self.kind is oracledb.DB_TYPE_TIMESTAMP:
+            return f"TO_CHAR({column}, 'YYYY-MM-DD\"T\"HH24:MI:SS.FF6')"
+        if self.kind in (oracledb.DB_TYPE_CHAR, oracledb.DB_TYPE_NCHAR):
+            return f"RTRIM({column})"
+        return column
+
+    def text(self, value: Any) -> str:
+        """Give the text of a fetched value, the same as :meth:`expression` makes in the database."""
+        if self.kind is oracledb.DB_TYPE_NUMBER:
+            number = format(decimal.Decimal(value), "f")
+            if "." in number:
+                number = number.rstrip("0").rstrip(".")
+            return re.sub(r"^(-?)0\.", r"\1.", number)
+        if self.kind is oracledb.DB_TYPE_RAW:
+            return bytes(value).hex().upper()
+        if isinstance(value, dt.datetime):
+            return value.isoformat(timespec="seconds" if self.kind is oracledb.DB_TYPE_DATE else "microseconds")
+        if self.kind in (oracledb.DB_TYPE_CHAR, oracledb.DB_TYPE_NCHAR):
+            return str(value).rstrip(" ")
+        return str(value)
+
+    def value(self, text: str) -> Any:
+        """Give the value to bind for a text, None where no row can have this text."""
+        if self.kind is oracledb.DB_TYPE_NUMBER:
+            return decimal.Decimal(text) if _NUMBER.fullmatch(text) else None
+        if self.kind is oracledb.DB_TYPE_RAW:
+            return bytes.fromhex(text) if _HEX.fullmatch(text) else None
+        if self.kind in (oracledb.DB_TYPE_DATE, oracledb.DB_TYPE_TIMESTAMP):
+            try:
+                moment = dt.datetime.fromisoformat(text)
+            except ValueError:
+                return None
+            return moment if moment.tzinfo is None else None
+        return text
+
+
+_KINDS = (
+    oracledb.DB_TYPE_NUMBER, oracledb.DB_TYPE_VARCHAR, oracledb.DB_TYPE_NVARCHAR, oracledb.DB_TYPE_CHAR,
+    oracledb.DB_TYPE_NCHAR, oracledb.DB_TYPE_RAW, oracledb.DB_TYPE_DATE, oracledb.DB_TYPE_TIMESTAMP,
+)  # fmt: skip
+
+# A datetime is bound as DATE and a text as VARCHAR2. A VARCHAR2 never equals a CHAR with trailing blanks.
+_BOUND_AS = (oracledb.DB_TYPE_TIMESTAMP, oracledb.DB_TYPE_CHAR, oracledb.DB_TYPE_NCHAR)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The key of a source: one or several columns, joined with ``/`` in the text."""
+
+    columns: tuple[KeyColumn, ...]
+
+    @classmethod
+    def of(cls, names: Sequence[str], columns: Mapping[str, oracledb.DbType], place: str) -> Key:
+        """Find the key's columns among those of a SELECT (upper case → type).
+
+        Raises SourceError where one is missing or has a type that has no text, such as CLOB.
+        """
+        found = []
+        for name in names:
+            kind = columns.get(name.upper())
+            if kind is None:
+                raise SourceError(f"{place} does not give the key's column {name.lower()!r}.")
+            if kind not in _KINDS:
+                raise SourceError(
+                    f"{place} gives {name.lower()!r} as {kind.name.removeprefix('DB_TYPE_')}, which cannot be a key."
+                )
+            found.append(KeyColumn(name.upper(), kind))
+        return cls(tuple(found))
+
+    def expression(self, alias: str) -> str:
+        """Give the SQL of the id as text."""
+        return " || '/' || ".join(column.expression(alias) for column in self.columns)
+
+    def text(self, row: Mapping[str, Any]) -> str | None:
+        """Give the id of a row (lower-case name → value), None where a part of it has no value."""
+        values = [row[column.name.lower()] for column in self.columns]
+        if any(value is None for value in values):
+            return None
+        return "/".join(column.text(value) for column, value in zip(self.columns, values, strict=True))
+
+    def values(self, text: str) -> tuple[Any, ...] | None:
+        """Give the values to bind for an id, None where no row can have it."""
+        parts = text.split("/", len(self.columns) - 1) if len(self.columns) > 1 else [text]
+        if len(parts) != len(self.columns):
+            return None
+        values = tuple(column.value(part) for column, part in zip(self.columns, parts, strict=True))
+        return None if any(value is None or value == "" for value in values) else values
+
+    def condition(
+        self, alias: str, keys: Sequence[tuple[Any, ...]]
+    ) -> tuple[str, dict[str, Any], dict[str, oracledb.DbType]]:
+        """Give ``column IN (…)``, its binds, and the types of those that the driver would bind as another one.
+
+        The list is padded to a power of two.
+        """
+        columns = [f"{alias}.{quoted(column.name)}" for column in self.columns]
+        items: list[str] = []
+        binds: dict[str, Any] = {}
+        kinds: dict[str, oracledb.DbType] = {}
+        for row, values in enumerate(padded(keys)):
+            names = [f"k{row}_{part}" for part in range(len(values))]
+            binds.update(zip(names, values, strict=True))
+            pairs = zip(names, self.columns, strict=True)
+            kinds.update({name: column.kind for name, column in pairs if column.kind in _BOUND_AS})
+            marks = ", ".join(f":{name}" for name in names)
+            items.append(marks if len(columns) == 1 else f"({marks})")
+        left = columns[0] if len(columns) == 1 else f"({', '.join(columns)})"
+        return f"{left} IN ({', '.join(items)})", binds, kinds
