@@ -1,0 +1,1 @@
+"""Hooks for other tools; each module imports the tool it is for."""

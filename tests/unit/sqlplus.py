@@ -1,0 +1,97 @@
+"""How SQL*Plus reads a script, after its documentation (User's Guide: "Entering and Executing Commands", "Using
+Scripts", SET). Only what ``migrate --sql`` may use; anything else is a :class:`Refused`.
+
+Rules that are kept here:
+
+* A line outside a statement is a SQL*Plus command if it begins with one (SET, WHENEVER, …), a comment if it begins
+  with ``--`` or REM, and else begins a SQL statement or, after BEGIN, DECLARE or CREATE … FUNCTION and its like, a
+  PL/SQL block.
+* In a SQL statement a line that ends with ``;`` ends it, even inside a text or a comment; in a block it does not.
+  A line that holds only ``/`` runs what stands before it; only ``.`` leaves it unrun.
+* A blank line ends a SQL statement unrun, unless SQLBLANKLINES is ON; in a block it never does.
+* A line that begins with ``#`` inside a statement is a SQL*Plus command; a line that ends with ``-`` loses it and is
+  joined with the next one.
+* ``&`` begins a substitution variable unless DEFINE is OFF, in comments too.
+* A ``/`` after a statement that ``;`` ended runs it a second time.
+* Longer lines than 2,499 characters are cut in older versions. Bind variables must have been declared.
+"""
+
+from __future__ import annotations
+
+import re
+
+LONGEST_LINE = 2499
+
+_COMMAND = re.compile(r"(SET|WHENEVER|PROMPT|ACCEPT|DEFINE|UNDEFINE|CONNECT|EXIT|SHOW|SPOOL|VARIABLE|@)\b", re.IGNORECASE)
+_COMMENT = re.compile(r"--|REM(ARK)?\b", re.IGNORECASE)
+_BLOCK = re.compile(
+    r"\s*(BEGIN|DECLARE|CREATE\s+(OR\s+REPLACE\s+)?((NON)?EDITIONABLE\s+)?"
+    r"(FUNCTION|PROCEDURE|PACKAGE|TRIGGER|TYPE|LIBRARY))\b",
+    re.IGNORECASE,
+)
+_TEXTS = re.compile(r"[qQ]'\[.*?\]'|'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+class Refused(Exception):
+    """SQL*Plus would not read this as it is meant."""
+
+
+def statements(script: str) -> list[str]:
+    """Give what SQL*Plus sends to the database, in order."""
+    sent: list[str] = []
+    buffer: list[str] = []
+    ended = ""
+    define, blank_lines = True, False
+    for number, line in enumerate(script.split("\n"), 1):
+        place = f"line {number}: {line!r}"
+        if not line.isascii():
+            raise Refused(f"not ASCII, so it depends on NLS_LANG: {place}")
+        if len(line) > LONGEST_LINE:
+            raise Refused(f"too long: line {number}")
+        if define and "&" in line:
+            raise Refused(f"substitution: {place}")
+        bare = line.strip()
+        if not buffer:
+            if not bare or _COMMENT.match(bare):
+                if bare.endswith("-") and bare.strip("-"):
+                    raise Refused(f"the comment goes on in the next line: {place}")
+                continue
+            if bare == "/":
+                raise Refused(f"runs a statement twice: {place}" if ended else f"nothing to run: {place}")
+            if _COMMAND.match(bare):
+                if re.fullmatch(r"SET DEFINE OFF", bare, re.IGNORECASE):
+                    define = False
+                if re.fullmatch(r"SET SQLBLANKLINES ON", bare, re.IGNORECASE):
+                    blank_lines = True
+                continue
+        elif bare == "/":
+            sent.append(finished(buffer))
+            buffer, ended = [], ""
+            continue
+        elif bare == ".":
+            raise Refused(f"ends the statement unrun: {place}")
+        elif bare.startswith("#"):
+            raise Refused(f"a SQL*Plus command inside a statement: {place}")
+        elif not bare and not blank_lines and not _BLOCK.match(buffer[0]):
+            raise Refused(f"a blank line ends the statement unrun: {place}")
+        if line.rstrip().endswith("-"):
+            raise Refused(f"goes on in the next line: {place}")
+        buffer.append(line)
+        if bare.endswith(";") and not _BLOCK.match(buffer[0]):
+            buffer[-1] = line.rstrip()[:-1]
+            sent.append(finished(buffer))
+            buffer, ended = [], sent[-1]
+    if buffer:
+        raise Refused(f"never ended: {buffer[0]!r}")
+    return sent
+
+
+def finished(buffer: list[str]) -> str:
+    """Check a whole statement; texts, quoted names and comments must be closed and no bind may stand in it."""
+    text = "\n".join(buffer).strip()
+    rest = _TEXTS.sub(" ", text)
+    if "'" in rest or '"' in rest:
+        raise Refused(f"cut inside a text: {text[-60:]!r}")
+    if re.search(r":\w", rest.replace(":=", " ")):
+        raise Refused(f"a bind that nobody declared: {text[:60]!r}")
+    return text

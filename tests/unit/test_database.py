@@ -1,0 +1,243 @@
+"""Codes become classes; what is lent is given back as it was; nothing here needs a database."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import oracledb
+import pytest
+import sqlalchemy
+import sqlalchemy.exc
+
+from oraclerag import database, errors
+from oraclerag.config import Settings
+from oraclerag.database import Database, connect_arguments, driver_connection, driver_types, placeholders, translated
+
+
+def driver_error(full_code: str, text: str = "something") -> oracledb.DatabaseError:
+    class Details:
+        def __init__(self) -> None:
+            self.full_code = full_code
+
+        def __str__(self) -> str:
+            return f"{full_code}: {text}"
+
+    return oracledb.DatabaseError(Details())
+
+
+@pytest.mark.parametrize(
+    ("code", "cls"),
+    [
+        ("ORA-01017", errors.LoginFailed),
+        ("ORA-28000", errors.LoginFailed),
+        ("DPY-6005", errors.ConnectionFailed),
+        ("DPY-4011", errors.ConnectionFailed),
+        ("ORA-03113", errors.ConnectionFailed),
+        ("ORA-00018", errors.ConnectionFailed),
+        ("ORA-01031", errors.PrivilegeMissing),
+        ("ORA-01045", errors.PrivilegeMissing),
+        ("ORA-01950", errors.PrivilegeMissing),
+        ("ORA-00060", errors.Contention),
+        ("ORA-00054", errors.Contention),
+        ("ORA-12954", errors.SpaceExhausted),
+        ("ORA-01653", errors.SpaceExhausted),
+        ("ORA-40284", errors.ModelMissing),
+        ("ORA-51803", errors.EmbeddingDimensionMismatch),
+        ("ORA-51808", errors.EmbeddingDimensionMismatch),
+        ("ORA-00942", errors.StatementFailed),
+        ("ORA-00600", errors.StatementFailed),  # looks like a lost connection to the driver, but must not be retried
+    ],
+)
+def test_codes_become_classes(code: str, cls: type[errors.OracleRagError]) -> None:
+    original = driver_error(code)
+    with pytest.raises(cls) as caught, translated():
+        raise original
+    assert type(caught.value) is cls
+    assert caught.value.__cause__ is original
+    assert code in caught.value.message
+
+
+def test_no_code_belongs_to_two_classes() -> None:
+    codes = [code for codes in database._CLASSES.values() for code in codes]
+    assert len(codes) == len(set(codes)) == len(database._CLASS_OF)
+
+
+def test_codes_have_the_form_of_the_driver() -> None:
+    for code in database._CLASS_OF:
+        assert (code.startswith("ORA-") and len(code) == 9) or (code.startswith("DPY-") and len(code) == 8)
+
+
+def test_the_code_decides_not_the_text() -> None:
+    with pytest.raises(errors.StatementFailed), translated():
+        raise driver_error("ORA-20001", "user says ORA-01017 and ORA-40284")
+
+
+def test_only_the_first_line_is_shown() -> None:
+    text = "unique constraint (RAG.X) violated\nORA-03301: row with column values (NAME:'SECRET') already exists"
+    with pytest.raises(errors.StatementFailed) as caught, translated():
+        raise driver_error("ORA-00001", text)
+    assert "unique constraint" in caught.value.message
+    assert "SECRET" not in caught.value.message
+
+
+@pytest.mark.parametrize("code", ["ORA-01722", "ORA-01858"])
+def test_values_in_conversion_errors_are_not_shown(code: str) -> None:
+    with pytest.raises(errors.StatementFailed) as caught, translated():
+        raise driver_error(code, "unable to convert string value containing 'SECRET' to a number")
+    assert code in caught.value.message
+    assert "SECRET" not in caught.value.message
+
+
+def test_why_a_connection_failed_is_said_without_noise() -> None:
+    with pytest.raises(errors.ConnectionFailed) as caught, translated():
+        raise driver_error(
+            "DPY-6005", "cannot connect to database (CONNECTION_ID=abc==).\n[Errno 111] Connection refused"
+        )
+    assert caught.value.message.endswith("(DPY-6005: cannot connect to database: Connection refused).")
+
+
+def test_an_error_that_sqlalchemy_wrapped_is_opened() -> None:
+    original = driver_error("ORA-01017")
+    with pytest.raises(errors.LoginFailed) as caught, translated():
+        raise sqlalchemy.exc.DatabaseError("SELECT 1", {}, original)
+    assert caught.value.__cause__ is original
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), errors.InputError("y"), sqlalchemy.exc.InvalidRequestError("z")])
+def test_other_errors_pass(error: Exception) -> None:
+    with pytest.raises(type(error)) as caught, translated():
+        raise error
+    assert caught.value is error
+
+
+class Connection(oracledb.Connection):
+    """An oracledb connection that was never opened."""
+
+    def __init__(self) -> None:
+        self._handler: Any = "theirs"
+
+    def __repr__(self) -> str:
+        return "<never opened>"
+
+    @property
+    def outputtypehandler(self) -> Any:
+        return self._handler
+
+    @outputtypehandler.setter
+    def outputtypehandler(self, value: Any) -> None:
+        self._handler = value
+
+
+def test_the_connection_inside_is_found() -> None:
+    inner = Connection()
+    assert driver_connection(inner) is inner
+    of_sqlalchemy = SimpleNamespace(connection=SimpleNamespace(driver_connection=inner))
+    assert driver_connection(of_sqlalchemy) is inner
+    assert driver_connection(SimpleNamespace(connection=lambda: of_sqlalchemy)) is inner
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        "not a connection",
+        None,
+        SimpleNamespace(connection=SimpleNamespace(driver_connection="psycopg")),
+        SimpleNamespace(sync_connection=None, connection=None),
+        SimpleNamespace(sync_session=None),
+    ],
+)
+def test_anything_else_is_refused(thing: object) -> None:
+    with pytest.raises(errors.InputError, match="is needed"):
+        driver_connection(thing)
+
+
+def test_a_connection_of_sqlalchemy_gives_the_driver_types_and_gets_its_handler_back() -> None:
+    connection = Connection()
+    with driver_types(connection):
+        assert connection.outputtypehandler is None
+    assert connection.outputtypehandler == "theirs"
+
+
+class Pool:
+    """Lends one connection and counts."""
+
+    def __init__(self) -> None:
+        self.connection = SimpleNamespace(call_timeout=0, events=[])
+        self.connection.commit = lambda: self.connection.events.append("commit")
+        self.connection.rollback = lambda: self.connection.events.append("rollback")
+
+    def acquire(self) -> Any:
+        self.connection.events.append("acquire")
+        return self.connection
+
+    def release(self, connection: Any) -> None:
+        assert connection is self.connection
+        connection.events.append("release")
+
+
+def borrowed(pool: Pool) -> Database:
+    return Database(Settings(call_timeout=9, schema="rag"), pool=pool)  # type: ignore[arg-type]
+
+
+def test_a_transaction_commits_and_gives_back() -> None:
+    pool = Pool()
+    with borrowed(pool).transaction():
+        pass
+    assert pool.connection.events == ["acquire", "commit", "release"]
+
+
+def test_an_exception_rolls_back_and_gives_back() -> None:
+    pool = Pool()
+    with pytest.raises(KeyError), borrowed(pool).transaction():
+        raise KeyError
+    assert pool.connection.events == ["acquire", "rollback", "release"]
+
+
+def test_a_borrowed_pool_keeps_its_timeout() -> None:
+    pool = Pool()
+    with borrowed(pool).connect() as connection:
+        assert connection.call_timeout == 0
+
+
+def test_the_schema_is_the_setting_in_upper_case() -> None:
+    assert borrowed(Pool()).schema == "RAG"
+
+
+def test_what_is_missing_is_named() -> None:
+    with pytest.raises(errors.ConfigurationError) as caught:
+        connect_arguments(Settings(user="rag"))
+    assert caught.value.message.startswith("ORACLE_DSN, ORACLE_PASSWORD are not set")
+    with pytest.raises(errors.ConfigurationError, match="^ORACLE_DSN is not set"):
+        connect_arguments(Settings(user="rag", password="p"))
+
+
+def test_only_what_is_set_reaches_the_driver() -> None:
+    settings = Settings(dsn="h/s", user="rag", password="p", wallet_location="/w")
+    assert connect_arguments(settings) == {"dsn": "h/s", "user": "rag", "password": "p", "wallet_location": "/w"}
+
+
+def test_the_callers_engine_is_used() -> None:
+    engine = sqlalchemy.create_engine("oracle+oracledb://", creator=lambda: None)
+    assert Database(Settings(), engine=engine).sqlalchemy_engine() is engine
+
+
+def test_an_engine_of_settings_needs_them() -> None:
+    with pytest.raises(errors.ConfigurationError, match="ORACLE_DSN"):
+        Database(Settings()).sqlalchemy_engine()
+
+
+def test_an_engine_over_a_pool_keeps_no_connections() -> None:
+    engine = Database(Settings(), pool=Pool()).sqlalchemy_engine()  # type: ignore[arg-type]
+    assert engine.dialect.name == "oracle"
+    assert type(engine.pool).__name__ == "NullPool"
+
+
+def test_a_password_is_not_in_repr() -> None:
+    assert "hunter2" not in repr(Settings(password="hunter2", wallet_password="hunter2"))
+
+
+@pytest.mark.parametrize(("count", "size"), [(0, 1), (1, 1), (2, 2), (3, 4), (32, 32), (33, 64)])
+def test_placeholders_are_padded_to_powers_of_two(count: int, size: int) -> None:
+    names = placeholders(count)
+    assert list(names) == [f":id{n}" for n in range(size)]
