@@ -5,16 +5,14 @@ Nothing here imports onnx or numpy before a model is built: loading needs the da
 
 from __future__ import annotations
 
+from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.model.build import BuiltModel, build
 from oraclerag.model.fetch import fetch
 from oraclerag.model.installed import (
-    ActiveModel,
     LoadedModel,
-    active_model,
     drop_model,
     find_model,
     list_models,
-    tokens_of,
 )
 from oraclerag.model.known import KNOWN_MODELS, KnownModel, known_model
 from oraclerag.model.load import load_model, physical_name
@@ -45,7 +43,6 @@ __all__ = [
     "load_model",
     "physical_name",
     "token_counter",
-    "tokens_of",
     "use_model",
     "verify_model",
 ]

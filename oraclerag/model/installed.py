@@ -1,32 +1,27 @@
-"""The models that RAG_MODEL records: which there are, which one is in force, and taking one away."""
+"""The models that RAG_MODEL records: which there are, and taking one away."""
 
 from __future__ import annotations
 
 import datetime as dt
-import json
 from dataclasses import dataclass
 from typing import Any
 
 import oracledb
 
-from oraclerag.database import MODEL_MISSING, code_of, translated
-from oraclerag.errors import InputError, ModelMissing, ModelNotActive
-from oraclerag.model.tokens import Tokens, token_counter
-from oraclerag.model.wordpiece import WordPiece
-from oraclerag.statements import Statements, identifier
+from oraclerag.database import MODEL_MISSING, code_of, own_tables
+from oraclerag.errors import InputError, ModelMissing
+from oraclerag.statements import Statements, identifier, quoted
 
 __all__ = [
-    "ActiveModel",
+    "MAX_NAME",
     "LoadedModel",
-    "active_model",
     "drop_model",
     "find_model",
     "list_models",
     "own_name",
-    "qualified",
     "refuse_open_transaction",
+    "sql_name",
     "statements",
-    "tokens_of",
 ]
 
 MAX_NAME = 123  # characters; unquoted identifiers only
@@ -54,22 +49,14 @@ class LoadedModel:
     loaded_at: dt.datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ActiveModel:
-    """The model in force and the vector column that holds its embeddings: a statement names both or neither."""
-
-    model: LoadedModel
-    column: str
-
-
 def statements(schema: str) -> Statements:
     """Give the statements of this stage."""
     return Statements("model", schema)
 
 
-def qualified(schema: str, physical_name: str) -> str:
+def sql_name(schema: str, physical_name: str) -> str:
     """Give the model as SQL names it, owner first: an unqualified one is looked for in the caller's schema."""
-    return f"{identifier(schema, 'schema')}.{identifier(physical_name, 'name of a model')}"
+    return f"{quoted(schema, 'schema')}.{identifier(physical_name, 'name of a model')}"
 
 
 def refuse_open_transaction(connection: oracledb.Connection, what: str) -> None:
@@ -83,7 +70,7 @@ def refuse_open_transaction(connection: oracledb.Connection, what: str) -> None:
 
 def list_models(connection: oracledb.Connection, *, schema: str) -> list[LoadedModel]:
     """Give the recorded models by name, the youngest of each name first."""
-    with translated(), connection.cursor() as cursor:
+    with own_tables(), connection.cursor() as cursor:
         cursor.execute(statements(schema)["list"])
         return [_loaded(row) for row in cursor]
 
@@ -117,36 +104,6 @@ def find_model(connection: oracledb.Connection, name: str, *, schema: str) -> Lo
     raise ModelMissing(f"No model {wanted} has been loaded.")
 
 
-def active_model(connection: oracledb.Connection, *, schema: str) -> ActiveModel:
-    """Give the model in force and its column; ModelNotActive where none is."""
-    texts = statements(schema)
-    with translated(), connection.cursor() as cursor:
-        values = {}
-        for setting in ("model", "vector_column"):
-            cursor.execute(texts["setting"], setting=setting)
-            row = cursor.fetchone()
-            values[setting] = row[0] if row else None
-    physical, column = values["model"], values["vector_column"]
-    if physical is None or column is None:
-        raise ModelNotActive("No embedding model is in force.")
-    model = next((m for m in list_models(connection, schema=schema) if m.physical_name == physical), None)
-    if model is None:
-        raise ModelMissing(f"The model in force, {physical}, is not recorded in RAG_MODEL.")
-    return ActiveModel(model, identifier(column, "vector column"))
-
-
-def tokens_of(connection: oracledb.Connection, model: LoadedModel, *, schema: str) -> Tokens:
-    """Give the counter for a model's tokens: exact where its vocabulary is recorded, else the upper bound."""
-    with translated(), connection.cursor() as cursor:
-        cursor.execute(statements(schema)["vocabulary"], physical_name=model.physical_name)
-        row = cursor.fetchone()
-        vocabulary = row[0].read() if row and isinstance(row[0], oracledb.LOB) else row and row[0]
-    if not row or not vocabulary or row[1] is None:
-        return token_counter(None)
-    options = json.loads(row[1]) if isinstance(row[1], str) else row[1]
-    return token_counter(WordPiece.restored(vocabulary, options))
-
-
 def drop_model(connection: oracledb.Connection, name: str, *, schema: str) -> LoadedModel:
     """Drop a model from the database and from RAG_MODEL; the one in force is refused (InputError).
 
@@ -169,7 +126,7 @@ def drop_model(connection: oracledb.Connection, name: str, *, schema: str) -> Lo
             f"{model.physical_name} is the model in force.", hint="Make another one active first: `model use NAME`."
         )
     texts = statements(schema)
-    with translated(), connection.cursor() as cursor:
+    with own_tables(), connection.cursor() as cursor:
         try:
             cursor.execute(texts["drop"], model_name=own_name(connection, schema, model.physical_name))
         except oracledb.DatabaseError as error:
@@ -182,5 +139,5 @@ def drop_model(connection: oracledb.Connection, name: str, *, schema: str) -> Lo
 
 def own_name(connection: oracledb.Connection, schema: str, physical_name: str) -> str:
     """Give the name for a package call: bare in the user's own schema, else with its owner."""
-    own = (connection.username or "").upper() == identifier(schema, "schema")
-    return physical_name if own else qualified(schema, physical_name)
+    owner = identifier(schema, "schema")
+    return physical_name if (connection.username or "").upper() == owner else f"{owner}.{physical_name}"

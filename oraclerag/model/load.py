@@ -10,7 +10,7 @@ from pathlib import Path
 
 import oracledb
 
-from oraclerag.database import code_of, translate, translated
+from oraclerag.database import code_of, own_tables, translate, translated
 from oraclerag.errors import InputError, ModelError, ModelInvalid, PrivilegeMissing
 from oraclerag.model.installed import (
     MAX_NAME,
@@ -250,7 +250,7 @@ def _dimensions(connection: oracledb.Connection, owner: str, physical: str) -> i
 def _record(
     connection: oracledb.Connection, owner: str, name: str, physical: str, plan: _Plan, dimensions: int
 ) -> None:
-    with translated(), connection.cursor() as cursor:
+    with own_tables(), connection.cursor() as cursor:
         # The vocabulary is longer than a VARCHAR2.
         cursor.setinputsizes(vocabulary=oracledb.DB_TYPE_CLOB)
         try:

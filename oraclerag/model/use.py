@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import oracledb
 
-from oraclerag.database import code_of, translated
+from oraclerag.database import code_of, own_tables
 from oraclerag.errors import EmbeddingDimensionMismatch, ModelError, SchemaError
-from oraclerag.model.installed import ActiveModel, LoadedModel, refuse_open_transaction, statements
+from oraclerag.model.active import ActiveModel, active_model
+from oraclerag.model.installed import LoadedModel, refuse_open_transaction, statements
 from oraclerag.model.verify import verify_model
 from oraclerag.statements import identifier
 
@@ -27,7 +28,7 @@ def use_model(connection: oracledb.Connection, name: str, *, schema: str, rebuil
     refuse_open_transaction(connection, "Making a model active")
     model = verify_model(connection, name, schema=schema).model
     texts = statements(schema)
-    with translated(), connection.cursor() as cursor:
+    with own_tables(), connection.cursor() as cursor:
         values = {}
         for setting in ("model", "vector_column"):
             cursor.execute(texts["setting"], setting=setting)
@@ -45,7 +46,7 @@ def use_model(connection: oracledb.Connection, name: str, *, schema: str, rebuil
             cursor.execute(texts["set"], setting="model", value=model.physical_name)
             cursor.execute(texts["set"], setting="vector_column", value=column)
             connection.commit()
-    return ActiveModel(model, column)
+    return active_model(connection, schema)
 
 
 def _dimensions(cursor: oracledb.Cursor, schema: str, column: str) -> int | None:

@@ -12,7 +12,7 @@ import oracledb
 
 from oraclerag.database import translated
 from oraclerag.errors import EmbeddingDimensionMismatch, ModelInvalid
-from oraclerag.model.installed import LoadedModel, find_model, qualified, statements
+from oraclerag.model.installed import LoadedModel, find_model, sql_name, statements
 
 __all__ = ["VerifiedModel", "verify_model"]
 
@@ -40,7 +40,7 @@ def verify_model(connection: oracledb.Connection, name: str, *, schema: str) -> 
     ModelMissing.
     """
     model = find_model(connection, name, schema=schema)
-    text = statements(schema).with_names("embed", model=qualified(schema, model.physical_name))
+    text = statements(schema).with_names("embed", model=sql_name(schema, model.physical_name))
     vectors: list[Sequence[float]] = []
     with translated(), connection.cursor() as cursor:
         for sentence in (_SENTENCE, _RELATED, _UNRELATED):
