@@ -81,3 +81,345 @@ BEGIN
   RETURN true;
 END $$;
 
+CREATE FUNCTION ora.refuse_read_only() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM ora.raise(42399, 'cannot perform a DML operation on a read-only view');
+  RETURN NULL;
+END $$;
+
+-- Transaction identifier as DBMS_TRANSACTION.LOCAL_TRANSACTION_ID gives it: undo segment, slot, sequence.
+CREATE FUNCTION ora.transaction_id() RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT '10.' || (x % 65536) || '.' || (x / 65536 + 1) FROM (SELECT pg_current_xact_id_if_assigned()::text::int8 AS x) t WHERE x IS NOT NULL $$;
+
+-- Dictionary views. Names and texts are VARCHAR2, counts are NUMBER. Rows of ALL_ views are not filtered by privilege.
+
+CREATE FUNCTION ora.name(n name) RETURNS ora.varchar2 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT n::text::ora.varchar2 $$;
+CREATE VIEW ora.schemas AS
+  SELECT n.oid, n.nspname FROM pg_namespace n JOIN ora.users u ON u.name = n.nspname;
+CREATE VIEW ora.relations AS
+  SELECT c.oid, c.relname, c.relkind, c.reltuples, c.relnatts, n.nspname FROM pg_class c JOIN ora.schemas n ON n.oid = c.relnamespace;
+
+-- DATA_TYPE from PostgreSQL's type and what was declared.
+CREATE FUNCTION ora.data_type(kind oid, modifier int4, declared text) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT CASE
+    WHEN declared LIKE 'RAW(%' THEN 'RAW'
+    WHEN declared IS NOT NULL THEN declared
+    WHEN kind = 'ora.varchar2'::regtype OR kind = 'text'::regtype THEN 'VARCHAR2'
+    WHEN kind = 'ora.clob'::regtype THEN 'CLOB'
+    WHEN kind = 'ora.blob'::regtype THEN 'BLOB'
+    WHEN kind = 'ora.odate'::regtype THEN 'DATE'
+    WHEN kind IN ('numeric'::regtype, 'int8'::regtype, 'int4'::regtype, 'int2'::regtype) THEN 'NUMBER'
+    WHEN kind = 'vector'::regtype THEN 'VECTOR'
+    WHEN kind = 'jsonb'::regtype THEN 'JSON'
+    WHEN kind = 'bool'::regtype THEN 'BOOLEAN'
+    WHEN kind = 'bytea'::regtype THEN 'RAW'
+    WHEN kind = 'float8'::regtype THEN 'BINARY_DOUBLE'
+    WHEN kind = 'float4'::regtype THEN 'BINARY_FLOAT'
+    WHEN kind = 'bpchar'::regtype THEN 'CHAR'
+    WHEN kind = 'timestamp'::regtype THEN 'TIMESTAMP(' || CASE WHEN modifier < 0 THEN 6 ELSE modifier END || ')'
+    WHEN kind = 'timestamptz'::regtype THEN 'TIMESTAMP(' || CASE WHEN modifier < 0 THEN 6 ELSE modifier END || ') WITH TIME ZONE'
+    WHEN kind = 'interval'::regtype THEN 'INTERVAL DAY(2) TO SECOND(6)'
+    ELSE 'UNDEFINED'
+  END $$;
+
+CREATE VIEW ora."ALL_TABLES" AS
+  SELECT ora.name(c.nspname) AS "OWNER", ora.name(c.relname) AS "TABLE_NAME", coalesce(s.tablespace, 'USERS')::ora.varchar2 AS "TABLESPACE_NAME",
+    NULL::ora.varchar2 AS "CLUSTER_NAME", NULL::ora.varchar2 AS "IOT_NAME", 'VALID'::ora.varchar2 AS "STATUS",
+    coalesce(s.pct_free, 10)::numeric AS "PCT_FREE", NULL::numeric AS "PCT_USED", coalesce(s.ini_trans, 1)::numeric AS "INI_TRANS",
+    255::numeric AS "MAX_TRANS", CASE WHEN coalesce(s.logging, true) THEN 'YES' ELSE 'NO' END::ora.varchar2 AS "LOGGING",
+    CASE WHEN c.reltuples >= 0 THEN c.reltuples::numeric END AS "NUM_ROWS", '         1'::ora.varchar2 AS "DEGREE",
+    pg_stat_get_last_analyze_time(c.oid)::timestamp::ora.odate AS "LAST_ANALYZED", 'NO'::ora.varchar2 AS "PARTITIONED",
+    NULL::ora.varchar2 AS "IOT_TYPE", 'N'::ora.varchar2 AS "TEMPORARY", 'N'::ora.varchar2 AS "SECONDARY", 'NO'::ora.varchar2 AS "NESTED",
+    NULL::ora.varchar2 AS "DURATION", 'DISABLED'::ora.varchar2 AS "COMPRESSION", NULL::ora.varchar2 AS "COMPRESS_FOR",
+    'NO'::ora.varchar2 AS "DROPPED", 'NO'::ora.varchar2 AS "READ_ONLY", 'NO'::ora.varchar2 AS "EXTERNAL"
+  FROM ora.relations c LEFT JOIN ora.storage_note s ON s.relation = c.oid WHERE c.relkind = 'r';
+CREATE VIEW ora."USER_TABLES" AS SELECT * FROM ora."ALL_TABLES" WHERE "OWNER"::text = ora.usr();
+
+CREATE VIEW ora."ALL_VIEWS" AS
+  SELECT ora.name(c.nspname) AS "OWNER", ora.name(c.relname) AS "VIEW_NAME", length(v.source)::numeric AS "TEXT_LENGTH",
+    v.source::ora.clob AS "TEXT", pg_catalog.left(v.source, 4000)::ora.varchar2 AS "TEXT_VC",
+    NULL::ora.varchar2 AS "VIEW_TYPE", CASE WHEN v.read_only THEN 'Y' ELSE 'N' END::ora.varchar2 AS "READ_ONLY"
+  FROM ora.relations c JOIN ora.view_texts v ON v.rel = c.oid WHERE c.relkind = 'v';
+CREATE VIEW ora."USER_VIEWS" AS SELECT * FROM ora."ALL_VIEWS" WHERE "OWNER"::text = ora.usr();
+
+CREATE VIEW ora."ALL_MVIEWS" AS
+  SELECT NULL::ora.varchar2 AS "OWNER", NULL::ora.varchar2 AS "MVIEW_NAME", NULL::ora.clob AS "QUERY" WHERE false;
+CREATE VIEW ora."USER_MVIEWS" AS SELECT * FROM ora."ALL_MVIEWS";
+
+CREATE VIEW ora."ALL_TAB_COLS" AS
+  SELECT ora.name(c.nspname) AS "OWNER", ora.name(c.relname) AS "TABLE_NAME", ora.name(a.attname) AS "COLUMN_NAME",
+    ora.data_type(a.atttypid, a.atttypmod, i.declared)::ora.varchar2 AS "DATA_TYPE",
+    NULL::ora.varchar2 AS "DATA_TYPE_MOD", NULL::ora.varchar2 AS "DATA_TYPE_OWNER",
+    CASE
+      WHEN a.atttypid = 'ora.varchar2'::regtype AND a.atttypmod > 4
+        THEN CASE WHEN i.length_unit = 'CHAR' THEN least((a.atttypmod - 4) * 4, 32767) ELSE a.atttypmod - 4 END
+      WHEN a.atttypid = 'bpchar'::regtype THEN CASE WHEN i.length_unit = 'CHAR' THEN (a.atttypmod - 4) * 4 ELSE a.atttypmod - 4 END
+      WHEN i.declared LIKE 'RAW(%' THEN substring(i.declared FROM '[0-9]+')::int4
+      WHEN a.atttypid = 'numeric'::regtype THEN 22
+      WHEN a.atttypid = 'ora.odate'::regtype THEN 7
+      WHEN a.atttypid IN ('vector'::regtype, 'jsonb'::regtype) THEN 8200
+      WHEN a.atttypid = 'timestamptz'::regtype THEN 13
+      WHEN a.atttypid IN ('timestamp'::regtype, 'interval'::regtype) THEN 11
+      WHEN a.atttypid = 'float8'::regtype THEN 8
+      WHEN a.atttypid = 'float4'::regtype THEN 4
+      WHEN a.atttypid = 'bool'::regtype THEN 1
+      ELSE 4000
+    END::numeric AS "DATA_LENGTH",
+    CASE WHEN i.declared = 'FLOAT' THEN 126
+      WHEN a.atttypid = 'numeric'::regtype AND a.atttypmod >= 4 AND NOT (a.atttypmod = 2490372) THEN (a.atttypmod - 4) >> 16 & 65535
+    END::numeric AS "DATA_PRECISION",
+    CASE WHEN a.atttypid = 'numeric'::regtype AND a.atttypmod >= 4 THEN ((a.atttypmod - 4 & 2047) # 1024) - 1024
+      WHEN a.atttypid IN ('timestamp'::regtype, 'timestamptz'::regtype) THEN CASE WHEN a.atttypmod < 0 THEN 6 ELSE a.atttypmod END
+    END::numeric AS "DATA_SCALE",
+    CASE WHEN a.attnotnull THEN 'N' ELSE 'Y' END::ora.varchar2 AS "NULLABLE",
+    row_number() OVER (PARTITION BY c.oid ORDER BY a.attnum)::numeric AS "COLUMN_ID",
+    length(coalesce(i.default_text, pg_get_expr(d.adbin, d.adrelid)))::numeric AS "DEFAULT_LENGTH",
+    CASE WHEN i.identity IS NOT NULL THEN '"' || c.nspname || '"."' || (SELECT relname FROM pg_class WHERE oid = i.sequence) || '".nextval'
+      ELSE coalesce(i.default_text, pg_get_expr(d.adbin, d.adrelid)) END::ora.varchar2 AS "DATA_DEFAULT",
+    NULL::ora.varchar2 AS "CHARACTER_SET_NAME",
+    CASE WHEN a.atttypid IN ('ora.varchar2'::regtype, 'bpchar'::regtype) AND a.atttypmod > 4 THEN a.atttypmod - 4 ELSE 0 END::numeric AS "CHAR_LENGTH",
+    CASE WHEN a.atttypid IN ('ora.varchar2'::regtype, 'bpchar'::regtype) THEN CASE WHEN i.length_unit = 'CHAR' THEN 'C' ELSE 'B' END END::ora.varchar2 AS "CHAR_USED",
+    'NO'::ora.varchar2 AS "HIDDEN_COLUMN", CASE WHEN a.attgenerated <> '' THEN 'YES' ELSE 'NO' END::ora.varchar2 AS "VIRTUAL_COLUMN",
+    row_number() OVER (PARTITION BY c.oid ORDER BY a.attnum)::numeric AS "SEGMENT_COLUMN_ID",
+    row_number() OVER (PARTITION BY c.oid ORDER BY a.attnum)::numeric AS "INTERNAL_COLUMN_ID",
+    ora.name(a.attname) AS "QUALIFIED_COL_NAME", 'YES'::ora.varchar2 AS "USER_GENERATED",
+    CASE WHEN EXISTS (SELECT 1 FROM pg_trigger t WHERE t.tgrelid = c.oid AND t.tgname = ' DEFAULT$' || a.attnum) THEN 'YES' ELSE 'NO' END::ora.varchar2 AS "DEFAULT_ON_NULL",
+    CASE WHEN i.identity IS NOT NULL THEN 'YES' ELSE 'NO' END::ora.varchar2 AS "IDENTITY_COLUMN",
+    CASE WHEN a.atttypid IN ('ora.varchar2'::regtype, 'bpchar'::regtype, 'ora.clob'::regtype) THEN 'USING_NLS_COMP' END::ora.varchar2 AS "COLLATION",
+    CASE WHEN a.atttypid = 'vector'::regtype THEN 'VECTOR(' || CASE WHEN a.atttypmod > 0 THEN a.atttypmod::text ELSE '*' END || ','
+      || CASE i.vector_format WHEN 2 THEN 'FLOAT32' WHEN 3 THEN 'FLOAT64' WHEN 4 THEN 'INT8' ELSE '*' END || ',DENSE)' END::ora.varchar2 AS "VECTOR_INFO"
+  FROM ora.relations c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+    LEFT JOIN ora.column_info i ON i.rel = c.oid AND i.number = a.attnum
+  WHERE c.relkind IN ('r', 'v');
+CREATE VIEW ora."USER_TAB_COLS" AS SELECT * FROM ora."ALL_TAB_COLS" WHERE "OWNER"::text = ora.usr();
+CREATE VIEW ora."ALL_TAB_COLUMNS" AS SELECT * FROM ora."ALL_TAB_COLS";
+CREATE VIEW ora."USER_TAB_COLUMNS" AS SELECT * FROM ora."ALL_TAB_COLS" WHERE "OWNER"::text = ora.usr();
+
+CREATE VIEW ora."ALL_TAB_IDENTITY_COLS" AS
+  SELECT ora.name(c.nspname) AS "OWNER", ora.name(c.relname) AS "TABLE_NAME", ora.name(a.attname) AS "COLUMN_NAME",
+    CASE WHEN i.identity = 'ALWAYS' THEN 'ALWAYS' ELSE 'BY DEFAULT' END::ora.varchar2 AS "GENERATION_TYPE",
+    ora.name(s.relname) AS "SEQUENCE_NAME",
+    format('START WITH: %s, INCREMENT BY: %s, MAX_VALUE: %s, MIN_VALUE: %s, CYCLE_FLAG: %s, CACHE_SIZE: 20, ORDER_FLAG: N', q.seqstart,
+      q.seqincrement, CASE WHEN q.seqmax = 9223372036854775807 THEN '9999999999999999999999999999' ELSE q.seqmax::text END, q.seqmin,
+      CASE WHEN q.seqcycle THEN 'Y' ELSE 'N' END)::ora.varchar2 AS "IDENTITY_OPTIONS"
+  FROM ora.column_info i JOIN ora.relations c ON c.oid = i.rel JOIN pg_attribute a ON a.attrelid = i.rel AND a.attnum = i.number
+    JOIN pg_class s ON s.oid = i.sequence JOIN pg_sequence q ON q.seqrelid = i.sequence
+  WHERE i.identity IS NOT NULL;
+CREATE VIEW ora."USER_TAB_IDENTITY_COLS" AS SELECT * FROM ora."ALL_TAB_IDENTITY_COLS" WHERE "OWNER"::text = ora.usr();
+
+-- Indexes. One whose name ends in $NULLS belongs to a unique key and has no counterpart in Oracle.
+CREATE VIEW ora."ALL_INDEXES" AS
+  SELECT ora.name(t.nspname) AS "OWNER", ora.name(i.relname) AS "INDEX_NAME",
+    CASE WHEN v.idx IS NOT NULL THEN 'VECTOR' WHEN x.indexprs IS NOT NULL THEN 'FUNCTION-BASED NORMAL' ELSE 'NORMAL' END::ora.varchar2 AS "INDEX_TYPE",
+    ora.name(t.nspname) AS "TABLE_OWNER", ora.name(t.relname) AS "TABLE_NAME", 'TABLE'::ora.varchar2 AS "TABLE_TYPE",
+    CASE WHEN x.indisunique THEN 'UNIQUE' ELSE 'NONUNIQUE' END::ora.varchar2 AS "UNIQUENESS", 'DISABLED'::ora.varchar2 AS "COMPRESSION",
+    NULL::numeric AS "PREFIX_LENGTH", coalesce(s.tablespace, 'USERS')::ora.varchar2 AS "TABLESPACE_NAME",
+    coalesce(s.ini_trans, 2)::numeric AS "INI_TRANS", coalesce(s.pct_free, 10)::numeric AS "PCT_FREE",
+    coalesce(v.status, 'VALID')::ora.varchar2 AS "STATUS", CASE WHEN i.reltuples >= 0 THEN i.reltuples::numeric END AS "NUM_ROWS",
+    '1'::ora.varchar2 AS "DEGREE", 'NO'::ora.varchar2 AS "PARTITIONED", 'N'::ora.varchar2 AS "TEMPORARY",
+    CASE WHEN i.relname LIKE 'SYS\_C%' THEN 'Y' ELSE 'N' END::ora.varchar2 AS "GENERATED", 'N'::ora.varchar2 AS "SECONDARY",
+    NULL::ora.varchar2 AS "ITYP_OWNER", NULL::ora.varchar2 AS "ITYP_NAME", NULL::ora.varchar2 AS "PARAMETERS",
+    NULL::ora.varchar2 AS "DOMIDX_STATUS", NULL::ora.varchar2 AS "DOMIDX_OPSTATUS",
+    CASE WHEN x.indexprs IS NOT NULL AND v.idx IS NULL THEN 'ENABLED' END::ora.varchar2 AS "FUNCIDX_STATUS",
+    'NO'::ora.varchar2 AS "JOIN_INDEX", 'VISIBLE'::ora.varchar2 AS "VISIBILITY",
+    CASE WHEN EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.oid AND k.contype IN ('p', 'u')) THEN 'YES' ELSE 'NO' END::ora.varchar2 AS "CONSTRAINT_INDEX",
+    v.subtype::ora.varchar2 AS "INDEX_SUBTYPE"
+  FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN ora.relations t ON t.oid = x.indrelid
+    LEFT JOIN ora.vector_indexes v ON v.idx = i.oid LEFT JOIN ora.storage_note s ON s.relation = i.oid
+  WHERE i.relname NOT LIKE '%$NULLS';
+CREATE VIEW ora."USER_INDEXES" AS SELECT * FROM ora."ALL_INDEXES" WHERE "OWNER"::text = ora.usr();
+
+CREATE VIEW ora."ALL_IND_COLUMNS" AS
+  SELECT ora.name(t.nspname) AS "INDEX_OWNER", ora.name(i.relname) AS "INDEX_NAME", ora.name(t.nspname) AS "TABLE_OWNER",
+    ora.name(t.relname) AS "TABLE_NAME", coalesce(a.attname::text, 'SYS_NC' || lpad(k.position::text, 5, '0') || '$')::ora.varchar2 AS "COLUMN_NAME",
+    k.position::numeric AS "COLUMN_POSITION", 22::numeric AS "COLUMN_LENGTH", 0::numeric AS "CHAR_LENGTH",
+    CASE WHEN (x.indoption::int2[])[k.position - 1] & 1 = 1 THEN 'DESC' ELSE 'ASC' END::ora.varchar2 AS "DESCEND"
+  FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN ora.relations t ON t.oid = x.indrelid
+    CROSS JOIN LATERAL unnest(x.indkey::int2[]) WITH ORDINALITY k(number, position)
+    LEFT JOIN ora.vector_indexes v ON v.idx = i.oid
+    LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number AND k.number > 0
+  WHERE i.relname NOT LIKE '%$NULLS';
+CREATE VIEW ora."USER_IND_COLUMNS" AS SELECT * FROM ora."ALL_IND_COLUMNS" WHERE "INDEX_OWNER"::text = ora.usr();
+
+CREATE VIEW ora."ALL_IND_EXPRESSIONS" AS
+  SELECT ora.name(t.nspname) AS "INDEX_OWNER", ora.name(i.relname) AS "INDEX_NAME", ora.name(t.nspname) AS "TABLE_OWNER",
+    ora.name(t.relname) AS "TABLE_NAME", e.source::ora.varchar2 AS "COLUMN_EXPRESSION", e.number::numeric AS "COLUMN_POSITION"
+  FROM ora.index_expressions e JOIN pg_class i ON i.oid = e.idx JOIN pg_index x ON x.indexrelid = e.idx JOIN ora.relations t ON t.oid = x.indrelid;
+CREATE VIEW ora."USER_IND_EXPRESSIONS" AS SELECT * FROM ora."ALL_IND_EXPRESSIONS" WHERE "INDEX_OWNER"::text = ora.usr();
+
+-- Constraints. Length checks (LEN$n) and the NOT NULL that PostgreSQL derives from a primary key (lower-case name) are left out.
+CREATE VIEW ora.visible_constraints AS
+  SELECT k.*, t.nspname, t.relname FROM pg_constraint k JOIN ora.relations t ON t.oid = k.conrelid
+  WHERE k.contype IN ('p', 'u', 'f', 'c', 'n') AND k.conname NOT LIKE 'LEN$%' AND NOT (k.contype = 'n' AND k.conname LIKE '%\_not\_null%');
+CREATE VIEW ora."ALL_CONSTRAINTS" AS
+  SELECT ora.name(k.nspname) AS "OWNER", ora.name(k.conname) AS "CONSTRAINT_NAME",
+    CASE k.contype WHEN 'p' THEN 'P' WHEN 'u' THEN 'U' WHEN 'f' THEN 'R' ELSE 'C' END::ora.varchar2 AS "CONSTRAINT_TYPE",
+    ora.name(k.relname) AS "TABLE_NAME", s.condition::ora.varchar2 AS "SEARCH_CONDITION", s.condition::ora.varchar2 AS "SEARCH_CONDITION_VC",
+    ora.name(r.nspname) AS "R_OWNER", ora.name(r.conname) AS "R_CONSTRAINT_NAME",
+    CASE WHEN k.contype = 'f' THEN CASE k.confdeltype WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' ELSE 'NO ACTION' END END::ora.varchar2 AS "DELETE_RULE",
+    'ENABLED'::ora.varchar2 AS "STATUS", CASE WHEN k.condeferrable THEN 'DEFERRABLE' ELSE 'NOT DEFERRABLE' END::ora.varchar2 AS "DEFERRABLE",
+    CASE WHEN k.condeferred THEN 'DEFERRED' ELSE 'IMMEDIATE' END::ora.varchar2 AS "DEFERRED", 'VALIDATED'::ora.varchar2 AS "VALIDATED",
+    CASE WHEN k.conname LIKE 'SYS\_C%' THEN 'GENERATED NAME' ELSE 'USER NAME' END::ora.varchar2 AS "GENERATED",
+    NULL::ora.varchar2 AS "INVALID", ora.name(CASE WHEN k.contype IN ('p', 'u') THEN k.nspname END) AS "INDEX_OWNER",
+    ora.name(CASE WHEN k.contype IN ('p', 'u') THEN i.relname END) AS "INDEX_NAME"
+  FROM ora.visible_constraints k
+    CROSS JOIN LATERAL (SELECT CASE k.contype
+      WHEN 'n' THEN (SELECT '"' || a.attname || '" IS NOT NULL' FROM pg_attribute a WHERE a.attrelid = k.conrelid AND a.attnum = k.conkey[1])
+      WHEN 'c' THEN coalesce((SELECT c.source FROM ora.check_note c WHERE c.relation = k.conrelid AND c.name = k.conname), pg_get_expr(k.conbin, k.conrelid))
+    END AS condition) s
+    LEFT JOIN ora.visible_constraints r ON k.contype = 'f' AND r.conindid = k.conindid AND r.contype IN ('p', 'u')
+    LEFT JOIN pg_class i ON i.oid = k.conindid;
+CREATE VIEW ora."USER_CONSTRAINTS" AS SELECT * FROM ora."ALL_CONSTRAINTS" WHERE "OWNER"::text = ora.usr();
+CREATE VIEW ora."ALL_CONS_COLUMNS" AS
+  SELECT ora.name(k.nspname) AS "OWNER", ora.name(k.conname) AS "CONSTRAINT_NAME", ora.name(k.relname) AS "TABLE_NAME",
+    ora.name(a.attname) AS "COLUMN_NAME", CASE WHEN k.contype IN ('p', 'u', 'f') THEN u.position END::numeric AS "POSITION"
+  FROM ora.visible_constraints k CROSS JOIN LATERAL unnest(k.conkey) WITH ORDINALITY u(number, position)
+    JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.number;
+CREATE VIEW ora."USER_CONS_COLUMNS" AS SELECT * FROM ora."ALL_CONS_COLUMNS" WHERE "OWNER"::text = ora.usr();
+
+CREATE VIEW ora."ALL_TAB_COMMENTS" AS
+  SELECT ora.name(c.nspname) AS "OWNER", ora.name(c.relname) AS "TABLE_NAME", CASE c.relkind WHEN 'r' THEN 'TABLE' ELSE 'VIEW' END::ora.varchar2 AS "TABLE_TYPE",
+    obj_description(c.oid, 'pg_class')::ora.varchar2 AS "COMMENTS"
+  FROM ora.relations c WHERE c.relkind IN ('r', 'v');
+CREATE VIEW ora."USER_TAB_COMMENTS" AS SELECT * FROM ora."ALL_TAB_COMMENTS" WHERE "OWNER"::text = ora.usr();
+CREATE VIEW ora."ALL_COL_COMMENTS" AS
+  SELECT ora.name(c.nspname) AS "OWNER", ora.name(c.relname) AS "TABLE_NAME", ora.name(a.attname) AS "COLUMN_NAME",
+    col_description(c.oid, a.attnum)::ora.varchar2 AS "COMMENTS"
+  FROM ora.relations c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped WHERE c.relkind IN ('r', 'v');
+CREATE VIEW ora."USER_COL_COMMENTS" AS SELECT * FROM ora."ALL_COL_COMMENTS" WHERE "OWNER"::text = ora.usr();
+CREATE VIEW ora."ALL_MVIEW_COMMENTS" AS
+  SELECT NULL::ora.varchar2 AS "OWNER", NULL::ora.varchar2 AS "MVIEW_NAME", NULL::ora.varchar2 AS "COMMENTS" WHERE false;
+
+CREATE VIEW ora."ALL_SEQUENCES" AS
+  SELECT ora.name(c.nspname) AS "SEQUENCE_OWNER", ora.name(c.relname) AS "SEQUENCE_NAME", q.seqmin::numeric AS "MIN_VALUE",
+    CASE WHEN q.seqmax = 9223372036854775807 THEN 9999999999999999999999999999 ELSE q.seqmax::numeric END AS "MAX_VALUE",
+    q.seqincrement::numeric AS "INCREMENT_BY", CASE WHEN q.seqcycle THEN 'Y' ELSE 'N' END::ora.varchar2 AS "CYCLE_FLAG",
+    CASE WHEN o.ordered THEN 'Y' ELSE 'N' END::ora.varchar2 AS "ORDER_FLAG", coalesce(o.cache, 20)::numeric AS "CACHE_SIZE",
+    coalesce(pg_sequence_last_value(c.oid) + q.seqincrement, q.seqstart)::numeric AS "LAST_NUMBER"
+  FROM ora.relations c JOIN pg_sequence q ON q.seqrelid = c.oid LEFT JOIN ora.sequence_options o ON o.seq = c.oid;
+CREATE VIEW ora."USER_SEQUENCES" AS SELECT * FROM ora."ALL_SEQUENCES" WHERE "SEQUENCE_OWNER"::text = ora.usr();
+
+CREATE VIEW ora."ALL_SYNONYMS" AS
+  SELECT owner::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "SYNONYM_NAME", table_owner::ora.varchar2 AS "TABLE_OWNER",
+    table_name::ora.varchar2 AS "TABLE_NAME", NULL::ora.varchar2 AS "DB_LINK" FROM ora.synonyms;
+CREATE VIEW ora."USER_SYNONYMS" AS SELECT * FROM ora."ALL_SYNONYMS" WHERE "OWNER"::text = ora.usr();
+CREATE VIEW ora."ALL_DB_LINKS" AS
+  SELECT NULL::ora.varchar2 AS "OWNER", NULL::ora.varchar2 AS "DB_LINK", NULL::ora.varchar2 AS "USERNAME", NULL::ora.varchar2 AS "HOST" WHERE false;
+CREATE VIEW ora."ALL_DIRECTORIES" AS
+  SELECT 'SYS'::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "DIRECTORY_NAME", path::ora.varchar2 AS "DIRECTORY_PATH", 1::numeric AS "ORIGIN_CON_ID" FROM ora.directories;
+CREATE VIEW ora."ALL_USERS" AS
+  SELECT name::ora.varchar2 AS "USERNAME", (100 + row_number() OVER (ORDER BY created, name))::numeric AS "USER_ID", created::timestamp::ora.odate AS "CREATED",
+    'NO'::ora.varchar2 AS "COMMON", 'N'::ora.varchar2 AS "ORACLE_MAINTAINED" FROM ora.users;
+CREATE VIEW ora."USER_USERS" AS
+  SELECT "USERNAME", "USER_ID", 'OPEN'::ora.varchar2 AS "ACCOUNT_STATUS", 'USERS'::ora.varchar2 AS "DEFAULT_TABLESPACE",
+    'TEMP'::ora.varchar2 AS "TEMPORARY_TABLESPACE", "CREATED" FROM ora."ALL_USERS" WHERE "USERNAME"::text = ora.usr();
+
+CREATE VIEW ora."ALL_TRIGGERS" AS
+  SELECT t.owner::ora.varchar2 AS "OWNER", t.name::ora.varchar2 AS "TRIGGER_NAME", t.kind::ora.varchar2 AS "TRIGGER_TYPE",
+    t.event::ora.varchar2 AS "TRIGGERING_EVENT", ora.name(c.nspname) AS "TABLE_OWNER",
+    CASE c.relkind WHEN 'r' THEN 'TABLE' ELSE 'VIEW' END::ora.varchar2 AS "BASE_OBJECT_TYPE", ora.name(c.relname) AS "TABLE_NAME",
+    NULL::ora.varchar2 AS "COLUMN_NAME", 'REFERENCING NEW AS NEW OLD AS OLD'::ora.varchar2 AS "REFERENCING_NAMES",
+    t.condition::ora.varchar2 AS "WHEN_CLAUSE", CASE WHEN t.enabled THEN 'ENABLED' ELSE 'DISABLED' END::ora.varchar2 AS "STATUS",
+    'PL/SQL     '::ora.varchar2 AS "ACTION_TYPE", t.body::ora.clob AS "TRIGGER_BODY"
+  FROM ora.triggers t JOIN ora.relations c ON c.oid = t.rel;
+CREATE VIEW ora."USER_TRIGGERS" AS SELECT * FROM ora."ALL_TRIGGERS" WHERE "OWNER"::text = ora.usr();
+CREATE VIEW ora."ALL_ERRORS" AS
+  SELECT NULL::ora.varchar2 AS "OWNER", NULL::ora.varchar2 AS "NAME", NULL::ora.varchar2 AS "TYPE", NULL::numeric AS "SEQUENCE", NULL::numeric AS "LINE",
+    NULL::numeric AS "POSITION", NULL::ora.varchar2 AS "TEXT", NULL::ora.varchar2 AS "ATTRIBUTE", NULL::numeric AS "MESSAGE_NUMBER" WHERE false;
+CREATE VIEW ora."USER_ERRORS" AS SELECT * FROM ora."ALL_ERRORS";
+
+CREATE VIEW ora."ALL_MINING_MODELS" AS
+  SELECT owner::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "MODEL_NAME", 'EMBEDDING'::ora.varchar2 AS "MINING_FUNCTION", 'ONNX'::ora.varchar2 AS "ALGORITHM",
+    'NATIVE'::ora.varchar2 AS "ALGORITHM_TYPE", created::timestamp::ora.odate AS "CREATION_DATE", 0::numeric AS "BUILD_DURATION",
+    octet_length(data)::numeric AS "MODEL_SIZE", 'NO'::ora.varchar2 AS "PARTITIONED", NULL::ora.varchar2 AS "COMMENTS" FROM ora.model;
+CREATE VIEW ora."USER_MINING_MODELS" AS SELECT * FROM ora."ALL_MINING_MODELS" WHERE "OWNER"::text = ora.usr();
+CREATE VIEW ora."ALL_MINING_MODEL_ATTRIBUTES" AS
+  SELECT owner::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "MODEL_NAME", 'ORA$ONNXTARGET'::ora.varchar2 AS "ATTRIBUTE_NAME",
+    'VECTOR'::ora.varchar2 AS "ATTRIBUTE_TYPE", 'VECTOR'::ora.varchar2 AS "DATA_TYPE", NULL::numeric AS "DATA_LENGTH",
+    ('VECTOR(' || dimensions || ',FLOAT32)')::ora.varchar2 AS "VECTOR_INFO", 'ACTIVE'::ora.varchar2 AS "USAGE_TYPE", 'YES'::ora.varchar2 AS "TARGET" FROM ora.model
+  UNION ALL
+  SELECT m.owner::ora.varchar2, m.name::ora.varchar2, pg_catalog.upper(a.attribute)::ora.varchar2, 'TEXT'::ora.varchar2, 'VARCHAR2'::ora.varchar2, 4000::numeric,
+    NULL::ora.varchar2, 'ACTIVE'::ora.varchar2, 'NO'::ora.varchar2
+  FROM ora.model m CROSS JOIN LATERAL jsonb_each(m.metadata -> 'input') i(tensor, attributes)
+    CROSS JOIN LATERAL jsonb_array_elements_text(i.attributes) a(attribute)
+  WHERE jsonb_typeof(m.metadata -> 'input') = 'object';
+CREATE VIEW ora."USER_MINING_MODEL_ATTRIBUTES" AS SELECT * FROM ora."ALL_MINING_MODEL_ATTRIBUTES" WHERE "OWNER"::text = ora.usr();
+
+CREATE VIEW ora."ALL_OBJECTS" AS
+  SELECT ora.name(c.nspname) AS "OWNER", ora.name(c.relname) AS "OBJECT_NAME", NULL::ora.varchar2 AS "SUBOBJECT_NAME", c.oid::int8::numeric AS "OBJECT_ID",
+    CASE c.relkind WHEN 'r' THEN 'TABLE' WHEN 'S' THEN 'SEQUENCE' WHEN 'i' THEN 'INDEX'
+      ELSE CASE WHEN EXISTS (SELECT 1 FROM ora.synonyms s WHERE s.owner = c.nspname AND s.name = c.relname) THEN 'SYNONYM' ELSE 'VIEW' END END::ora.varchar2 AS "OBJECT_TYPE",
+    'VALID'::ora.varchar2 AS "STATUS", 'N'::ora.varchar2 AS "TEMPORARY", 'N'::ora.varchar2 AS "GENERATED", 'N'::ora.varchar2 AS "SECONDARY"
+  FROM ora.relations c WHERE c.relkind IN ('r', 'S', 'i', 'v') AND c.relname NOT LIKE '%$NULLS'
+  UNION ALL
+  SELECT owner::ora.varchar2, name::ora.varchar2, NULL, NULL, 'TRIGGER'::ora.varchar2, 'VALID'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2 FROM ora.triggers
+  UNION ALL
+  SELECT owner::ora.varchar2, name::ora.varchar2, NULL, NULL, 'MINING MODEL'::ora.varchar2, 'VALID'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2 FROM ora.model
+  UNION ALL
+  SELECT 'SYS'::ora.varchar2, name::ora.varchar2, NULL, NULL, 'DIRECTORY'::ora.varchar2, 'VALID'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2 FROM ora.directories
+  UNION ALL
+  SELECT 'SYS'::ora.varchar2, p.name::ora.varchar2, NULL, NULL, 'PACKAGE'::ora.varchar2, 'VALID'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2
+  FROM (VALUES ('DBMS_VECTOR'), ('DBMS_DATA_MINING'), ('DBMS_STATS'), ('DBMS_OUTPUT'), ('DBMS_SESSION'), ('DBMS_TRANSACTION'), ('DBMS_LOB')) p(name);
+CREATE VIEW ora."USER_OBJECTS" AS SELECT * FROM ora."ALL_OBJECTS" WHERE "OWNER"::text = ora.usr();
+CREATE VIEW ora."USER_SEGMENTS" AS
+  SELECT ora.name(c.relname) AS "SEGMENT_NAME", CASE c.relkind WHEN 'r' THEN 'TABLE' ELSE 'INDEX' END::ora.varchar2 AS "SEGMENT_TYPE",
+    'USERS'::ora.varchar2 AS "TABLESPACE_NAME", pg_total_relation_size(c.oid)::numeric AS "BYTES"
+  FROM ora.relations c WHERE c.relkind IN ('r', 'i') AND c.nspname = ora.usr();
+
+-- Privileges. Nothing is refused for want of one, so a session has them all; what was granted is in USER_SYS_PRIVS.
+CREATE VIEW ora."SESSION_PRIVS" AS
+  SELECT p.name::ora.varchar2 AS "PRIVILEGE" FROM (VALUES ('CREATE SESSION'), ('CREATE TABLE'), ('CREATE VIEW'), ('CREATE SEQUENCE'), ('CREATE SYNONYM'),
+    ('CREATE TRIGGER'), ('CREATE MINING MODEL'), ('CREATE USER'), ('DROP USER'), ('CREATE ANY DIRECTORY'), ('CREATE ROLE'), ('UNLIMITED TABLESPACE')) p(name)
+  UNION SELECT privilege::ora.varchar2 FROM ora.privileges WHERE kind = 'SYSTEM' AND grantee IN (ora.usr(), 'PUBLIC');
+CREATE VIEW ora."SESSION_ROLES" AS
+  SELECT privilege::ora.varchar2 AS "ROLE" FROM ora.privileges WHERE kind = 'ROLE' AND grantee IN (ora.usr(), 'PUBLIC');
+CREATE VIEW ora."USER_SYS_PRIVS" AS
+  SELECT grantee::ora.varchar2 AS "USERNAME", privilege::ora.varchar2 AS "PRIVILEGE", CASE WHEN grantable THEN 'YES' ELSE 'NO' END::ora.varchar2 AS "ADMIN_OPTION"
+  FROM ora.privileges WHERE kind = 'SYSTEM' AND grantee IN (ora.usr(), 'PUBLIC');
+CREATE VIEW ora."USER_ROLE_PRIVS" AS
+  SELECT grantee::ora.varchar2 AS "USERNAME", privilege::ora.varchar2 AS "GRANTED_ROLE", CASE WHEN grantable THEN 'YES' ELSE 'NO' END::ora.varchar2 AS "ADMIN_OPTION",
+    'YES'::ora.varchar2 AS "DEFAULT_ROLE" FROM ora.privileges WHERE kind = 'ROLE' AND grantee IN (ora.usr(), 'PUBLIC');
+CREATE VIEW ora."ALL_TAB_PRIVS" AS
+  SELECT grantor::ora.varchar2 AS "GRANTOR", grantee::ora.varchar2 AS "GRANTEE", owner::ora.varchar2 AS "TABLE_SCHEMA", object::ora.varchar2 AS "TABLE_NAME",
+    privilege::ora.varchar2 AS "PRIVILEGE", CASE WHEN grantable THEN 'YES' ELSE 'NO' END::ora.varchar2 AS "GRANTABLE", kind::ora.varchar2 AS "TYPE"
+  FROM ora.privileges WHERE object <> '';
+CREATE VIEW ora."USER_TAB_PRIVS" AS
+  SELECT "GRANTEE", "TABLE_SCHEMA" AS "OWNER", "TABLE_NAME", "GRANTOR", "PRIVILEGE", "GRANTABLE", 'NO'::ora.varchar2 AS "HIERARCHY", "TYPE"
+  FROM ora."ALL_TAB_PRIVS" WHERE ora.usr() IN ("GRANTEE"::text, "GRANTOR"::text, "TABLE_SCHEMA"::text);
+
+-- The instance.
+CREATE VIEW ora."V$VERSION" AS
+  SELECT 'Oracle AI Database 26ai Free Release 23.26.0.0.0 (local stand-in of oraclerag, not Oracle software)'::ora.varchar2 AS "BANNER",
+    'Oracle AI Database 26ai Free Release 23.26.0.0.0 (local stand-in of oraclerag, not Oracle software)'::ora.varchar2 AS "BANNER_FULL", 0::numeric AS "CON_ID";
+CREATE VIEW ora."PRODUCT_COMPONENT_VERSION" AS
+  SELECT 'Oracle AI Database 26ai Free (local stand-in of oraclerag)'::ora.varchar2 AS "PRODUCT", '23.0.0.0.0'::ora.varchar2 AS "VERSION",
+    '23.26.0.0.0'::ora.varchar2 AS "VERSION_FULL", 'Development'::ora.varchar2 AS "STATUS";
+CREATE VIEW ora."V$INSTANCE" AS
+  SELECT 1::numeric AS "INSTANCE_NUMBER", 'local'::ora.varchar2 AS "INSTANCE_NAME", 'localhost'::ora.varchar2 AS "HOST_NAME", '23.0.0.0.0'::ora.varchar2 AS "VERSION",
+    '23.26.0.0.0'::ora.varchar2 AS "VERSION_FULL", pg_postmaster_start_time()::timestamp::ora.odate AS "STARTUP_TIME", 'OPEN'::ora.varchar2 AS "STATUS",
+    'ACTIVE'::ora.varchar2 AS "DATABASE_STATUS", 'FREE'::ora.varchar2 AS "EDITION";
+CREATE VIEW ora."V$PARAMETER" AS
+  SELECT p.name::ora.varchar2 AS "NAME", p.value::ora.varchar2 AS "VALUE", p.value::ora.varchar2 AS "DISPLAY_VALUE", 'FALSE'::ora.varchar2 AS "ISMODIFIED"
+  FROM (VALUES ('max_string_size', pg_catalog.upper(coalesce(nullif(current_setting('ora.max_string_size', true), ''), 'STANDARD'))),
+    ('vector_memory_size', '1073741824'), ('compatible', '23.6.0'), ('db_block_size', '8192'), ('open_cursors', '1000'), ('nls_length_semantics', 'BYTE')) p(name, value);
+CREATE VIEW ora."V$OPTION" AS
+  SELECT p.name::ora.varchar2 AS "PARAMETER", p.value::ora.varchar2 AS "VALUE", 0::numeric AS "CON_ID"
+  FROM (VALUES ('Partitioning', 'FALSE'), ('Real Application Clusters', 'FALSE'), ('Advanced Compression', 'FALSE'), ('Fine-grained access control', 'FALSE'),
+    ('Bit-mapped indexes', 'FALSE'), ('Oracle Data Mining', 'TRUE'), ('Materialized view rewrite', 'FALSE')) p(name, value);
+CREATE VIEW ora."NLS_DATABASE_PARAMETERS" AS
+  SELECT p.name::ora.varchar2 AS "PARAMETER", p.value::ora.varchar2 AS "VALUE"
+  FROM (VALUES ('NLS_CHARACTERSET', 'AL32UTF8'), ('NLS_NCHAR_CHARACTERSET', 'AL16UTF16'), ('NLS_LANGUAGE', 'AMERICAN'), ('NLS_TERRITORY', 'AMERICA'),
+    ('NLS_DATE_FORMAT', 'DD-MON-RR'), ('NLS_TIMESTAMP_FORMAT', 'DD-MON-RR HH.MI.SSXFF AM'), ('NLS_NUMERIC_CHARACTERS', '.,'), ('NLS_SORT', 'BINARY'),
+    ('NLS_COMP', 'BINARY'), ('NLS_LENGTH_SEMANTICS', 'BYTE'), ('NLS_NCHAR_CONV_EXCP', 'FALSE'), ('NLS_RDBMS_VERSION', '23.0.0.0.0')) p(name, value);
+CREATE VIEW ora."DATABASE_PROPERTIES" AS
+  SELECT "PARAMETER" AS "PROPERTY_NAME", "VALUE" AS "PROPERTY_VALUE", NULL::ora.varchar2 AS "DESCRIPTION" FROM ora."NLS_DATABASE_PARAMETERS"
+  UNION ALL SELECT p.name::ora.varchar2, p.value::ora.varchar2, NULL FROM (VALUES ('DEFAULT_PERMANENT_TABLESPACE', 'USERS'), ('DEFAULT_TEMP_TABLESPACE', 'TEMP'),
+    ('MAX_STRING_SIZE', pg_catalog.upper(coalesce(nullif(current_setting('ora.max_string_size', true), ''), 'STANDARD'))), ('DBTIMEZONE', '00:00')) p(name, value);
+-- The session's own transaction; FLAG has bit 28 set when it is serializable.
+CREATE VIEW ora."V$TRANSACTION" AS
+  SELECT split_part(t.id, '.', 1)::numeric AS "XIDUSN", split_part(t.id, '.', 2)::numeric AS "XIDSLOT", split_part(t.id, '.', 3)::numeric AS "XIDSQN",
+    'ACTIVE'::ora.varchar2 AS "STATUS", CASE current_setting('transaction_isolation') WHEN 'serializable' THEN 268435456 WHEN 'repeatable read' THEN 268435456 ELSE 0 END::numeric AS "FLAG"
+  FROM (SELECT ora.transaction_id() AS id) t WHERE t.id IS NOT NULL;
+
+GRANT USAGE ON SCHEMA ora TO PUBLIC;
