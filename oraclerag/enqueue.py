@@ -6,7 +6,7 @@ A rollback takes the announcement back with the change. Nothing here commits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import oracledb
 import sqlalchemy
@@ -14,8 +14,10 @@ import sqlalchemy
 from oraclerag.database import driver_connection, own_tables
 from oraclerag.errors import AutocommitRefused, InputError, MissingTenant, UnknownSource
 from oraclerag.records import Action, SourceKey
-from oraclerag.source.base import Source
 from oraclerag.statements import Statements, identifier
+
+if TYPE_CHECKING:
+    from oraclerag.source.base import Source
 
 __all__ = ["NO_TENANT", "enqueue", "enqueue_many", "enqueue_statement"]
 
@@ -108,5 +110,7 @@ def _row(key: SourceKey, sources: Mapping[str, Source], action: str, lane: int) 
 
 def _table(schema: str | None) -> sqlalchemy.TableClause:
     owner = None if schema is None else sqlalchemy.quoted_name(identifier(schema, "schema"), quote=True)
-    columns = [sqlalchemy.column(name) for name in ("lane", "tenant_id", "source_type", "source_id", "action")]
+    columns: list[sqlalchemy.ColumnClause[Any]] = [
+        sqlalchemy.column(name) for name in ("lane", "tenant_id", "source_type", "source_id", "action")
+    ]
     return sqlalchemy.table("rag_dirty", *columns, schema=owner)
