@@ -11,7 +11,10 @@ import threading
 import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
+
+import oracledb
 
 from oraclerag.local.interface import (
     BindType,
@@ -30,10 +33,17 @@ from oraclerag.local.interface import (
     StatementShape,
     VectorFormat,
 )
+from oraclerag.local.server import Server
 from oraclerag.local.wire import values
+from oraclerag.local.wire.capabilities import Features
 from oraclerag.local.wire.oson import encode_oson
 from oraclerag.local.wire.vector import encode_vector
 
+SETTINGS = {
+    "default": Features(),
+    "plain": Features(fast_authentication=False, end_of_response=False),
+    "small packets": Features(sdu=512),
+}
 USER, PASSWORD = "rag", "s3cret-Päss"
 CLOB_TEXT = "péché mignon ☃ 😀 " * 5000
 BLOB_DATA = bytes(range(256)) * 300
@@ -172,6 +182,25 @@ class CannedEngine:
         return {"RAG": PASSWORD, "LOCKED": PASSWORD}.get(user)
 
 
+class Served:
+    """A server with a canned engine behind it."""
+
+    def __init__(self, features: Features, log: Path | None = None) -> None:
+        self.engine = CannedEngine()
+        self.server = Server(self.engine, verifier_rounds=1, features=features, log_statements=log)
+
+    def connect(self, **more: Any) -> oracledb.Connection:
+        """Connect as the one user there is."""
+        return oracledb.connect(**{"user": USER, "password": PASSWORD, "dsn": self.server.dsn} | more)
+
+    def __enter__(self) -> Served:
+        self.server.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.server.close()
+
+
 class CannedSession:
     """A session of the canned engine."""
 
@@ -211,7 +240,7 @@ class CannedSession:
             return CannedRows([Column("1", OraType.NUMBER)], [(1,)])
         if text == "select * from missing":
             raise OraError(942, 'table or view "RAG"."MISSING" does not exist', sql.lower().index("missing"))
-        if text == "select fault from dual":
+        if text.startswith("select fault"):
             raise ValueError(f"the secret is {binds}")
         if text == "select late fault from dual":
             return CannedRows([Column("A", OraType.NUMBER)], _faulty_rows())
@@ -244,7 +273,7 @@ class CannedSession:
                 result.errors.append(RowError(offset, error))
                 result.counts.append(0)
                 continue
-            affected = {"insert": 1, "update": 3, "delete": 0}[sql.split()[0].lower()]
+            affected = {"insert": 1, "update": 3, "delete": 0}[sql.split(maxsplit=1)[0].lower()]
             result.counts.append(affected)
             if shape.returning is not None:
                 result.returned.append([_returned(bind, affected) for bind in types[shape.returning :]])
