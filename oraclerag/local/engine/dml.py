@@ -1,0 +1,516 @@
+"""Parser of INSERT, UPDATE, DELETE and MERGE."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from oraclerag.local.engine.block import Block, Query, Rows, Subquery, first_block
+from oraclerag.local.engine.lexer import Token
+from oraclerag.local.engine.operands import Operand
+from oraclerag.local.engine.plan import Names
+from oraclerag.local.engine.query import QueryParser
+from oraclerag.local.engine.scope import Column, Scope, Source
+from oraclerag.local.engine.tree import DataType, Node, Output, join, walk
+from oraclerag.local.engine.words import RESERVED, quote
+from oraclerag.local.interface import OraError
+
+_DUPLICATES = re.compile(r"IGNORE_ROW_ON_DUPKEY_INDEX\s*\(\s*[\w.\"$#]+\s*\(([^)]*)\)\s*\)", re.IGNORECASE)
+
+
+class _Marked(Node):
+    """A node that remembers where its text stands in the statement."""
+
+    __slots__ = ("span",)
+
+    def __init__(self, *parts: str | Node) -> None:
+        super().__init__(*parts)
+        self.span = (0, 0)
+
+    def write(self, output: Output) -> None:
+        start = sum(map(len, output.pieces))
+        super().write(output)
+        self.span = (start, sum(map(len, output.pieces)))
+
+
+class Parser(QueryParser):
+    """Reads whole statements; whoever embeds it sets :attr:`position`, calls what he needs and reads it back."""
+
+    def __init__(self, tokens: list[Token], names: Names, source: str = "") -> None:
+        super().__init__(tokens, names, source)
+        self.hint = next((token.value for token in tokens if token.kind == "hint"), None)
+        self.returning = 0
+        self.target_columns: list[str] = []
+        self.values: _Marked | None = None
+
+    # -- parts that several statements have
+
+    def _target(self, scope: Scope) -> tuple[Node, Source]:
+        """Read the table a statement changes, with its alias."""
+        if self.at("("):
+            self.unsupported("a query as the target of a DML statement")
+        if self.at("TABLE") and self.peek().upper == "(":
+            self.unsupported("TABLE(...) as the target of a DML statement")
+        parts = self.named_table(scope)
+        return Node(*parts), scope.sources[-1]
+
+    def _target_column(self, source: Source, *, qualified: bool = True) -> str:
+        """Read a column of the target; an alias before it is checked and dropped."""
+        token = self.token
+        if token.kind == "bind":
+            raise OraError(1747, "invalid user.table.column, table.column, or column specification", token.position)
+        name = self.identifier()
+        if qualified:
+            qualifiers = []
+            while self.accept("."):
+                qualifiers.append(name)
+                name = self.identifier()
+            if qualifiers and qualifiers[-1] not in (source.alias, source.table):
+                raise OraError(904, f'"{".".join(qualifiers)}"."{name}": invalid identifier', token.position)
+        if source.columns is not None and name not in source.columns:
+            raise OraError(904, f'"{name}": invalid identifier', token.position)
+        return name
+
+    def _value(self, wanted: DataType) -> Node:
+        """Read DEFAULT or an expression that goes into a column of a known type."""
+        if self.at("DEFAULT") and self.peek().upper in (",", ")", "WHERE", "RETURNING", "RETURN", "", "WHEN", "DELETE"):
+            self.position += 1
+            return Node("DEFAULT")
+        node = self.expression()
+        if self.token.kind == "bind" and node.kind == "bind":
+            self.position += 1  # an indicator variable behind its bind
+        return Operand(node, Node(type=wanted)) if wanted in ("date", "timestamp", "timestamp with time zone") else Operand(node)
+
+    def _returning(self) -> Node | None:
+        if self.token.upper not in ("RETURNING", "RETURN"):
+            return None
+        self.position += 1
+        values: list[Node] = []
+        if self.at("INTO"):
+            raise OraError(936, "missing expression", self.token.position)
+        while True:
+            if self.at("(") and not self._query_ahead():
+                self._refuse_list()
+            values.append(self._returned())
+            if not self.accept(","):
+                break
+        if self.accept("BULK"):
+            self.need("COLLECT")
+        self.need("INTO")
+        targets = 0
+        while True:
+            token = self.token
+            if token.kind != "bind":
+                self.unexpected()
+            self.position += 1
+            targets += 1
+            if not self.accept(","):
+                break
+        if targets != len(values):
+            number, word = (947, "not enough values") if targets > len(values) else (913, "too many values")
+            raise OraError(number, word, self.token.position)
+        self.returning = targets
+        return Node(" RETURNING ", *join(values))
+
+    def _refuse_list(self) -> None:
+        """Refuse a bracketed list behind RETURNING, which is ORA-00907 at its first comma."""
+        depth = 0
+        for ahead in range(len(self.tokens) - self.position):
+            upper = self.peek(ahead).upper
+            depth += (upper == "(") - (upper == ")")
+            if depth == 1 and upper == ",":
+                raise OraError(907, "missing right parenthesis", self.peek(ahead).position)
+            if depth == 0:
+                return
+
+    def _returned(self) -> Node:
+        if self.token.upper in ("OLD", "NEW") and self.peek().kind in ("word", "quoted") and self.peek().upper not in RESERVED:
+            prefix = self.token.upper.lower()
+            if self.peek().upper != "INTO":
+                self.position += 1
+                return Node(f"{prefix}.{quote(self.identifier())}")
+        known = len(self.aggregates)
+        node = self.expression()
+        if len(self.aggregates) > known:
+            self.unsupported("aggregates in RETURNING")
+        return Operand(node)
+
+    def _changed_rows(self, target: Node, source: Source, where: list[Node], block: Block) -> list[str | Node]:
+        """Give the WHERE clause of UPDATE and DELETE; a bound on ROWNUM picks the rows first."""
+        if block.top is None:
+            return [" WHERE ", *join(where, " AND ")] if where else []
+        alias = quote(source.alias or "")
+        condition: list[str | Node] = [" WHERE ", *join(where, " AND ")] if where else []
+        return [
+            f" WHERE {alias}.ctid = ANY (ARRAY(SELECT {alias}.ctid FROM ",
+            target,
+            *condition,
+            " LIMIT ora.row_count(",
+            block.top,
+            ")))",
+        ]
+
+    def _condition(self, scope: Scope) -> Block:
+        block = Block(scope)
+        if self.accept("WHERE"):
+            self._where(block)
+        return block
+
+    def _sets(self, source: Source, seen: list[str]) -> list[tuple[str, Node]]:
+        """Read the assignments behind SET, as columns (quoted, a list in parentheses) and values."""
+        found: list[tuple[str, Node]] = []
+        types = source.columns or {}
+        while True:
+            if self.token.kind == "end":
+                raise OraError(936, "missing expression", self.token.position)
+            if self.at("("):
+                found.append(self._row_set(source, seen))
+            else:
+                name = self._target_column(source)
+                seen.append(name)
+                self.need("=")
+                known = len(self.aggregates)
+                value = self._value(types.get(name, ""))
+                if len(self.aggregates) > known:
+                    raise OraError(934, "Group function is not allowed here.", self.token.position)
+                found.append((quote(name), value))
+            if not self.accept(","):
+                break
+        if len(set(seen)) < len(seen):
+            raise OraError(957, f'duplicate column name {max(seen, key=seen.count)}', self.token.position)
+        return found
+
+    def _row_set(self, source: Source, seen: list[str]) -> tuple[str, Node]:
+        self.need("(")
+        columns = [self._target_column(source)]
+        while self.accept(","):
+            columns.append(self._target_column(source))
+        self.need(")")
+        self.need("=")
+        seen += columns
+        position = self.token.position
+        if not self.at("("):
+            self.missing("(")
+        self.position += 1
+        query = self.query()
+        self.need(")")
+        block = first_block(query.body)
+        if block is not None and not block.star and len(block.items) != len(columns):
+            number, word = (947, "not enough values") if len(block.items) < len(columns) else (913, "too many values")
+            raise OraError(number, word, position)
+        return f"({', '.join(quote(column) for column in columns)})", Subquery(query)
+
+    # -- INSERT
+
+    def insert(self) -> Node:
+        """Read an INSERT statement."""
+        self.position += 1
+        if self.token.upper in ("ALL", "FIRST") and self.peek().upper in ("INTO", "WHEN"):
+            self.unsupported("multi-table INSERT")
+        self.need("INTO")
+        scope = Scope()
+        target, source = self._target(scope)
+        target = Node(*target.parts)
+        columns = self._insert_columns(source)
+        listed = f" ({', '.join(quote(column) for column in columns)})" if columns else ""
+        self.target_columns = columns
+        parts: list[str | Node] = ["INSERT INTO ", target, listed]
+        selected = False
+        if self.at("VALUES"):
+            self.position += 1
+            parts += [" VALUES ", *self._insert_values(source, columns)]
+        elif self.at("SELECT") or self.at("WITH") or self.at("("):
+            position = self.token.position
+            query = self.query()
+            self._check_width(query, source, columns, position)
+            parts += [" ", Node(Bare(query))]
+            selected = True
+        elif self.at("SET") or self.at("BY"):
+            self.unsupported(f"INSERT ... {self.token.upper}")
+        else:
+            self.missing("VALUES")
+        parts += self._duplicates()
+        if selected and self.token.upper in ("RETURNING", "RETURN"):
+            self.unexpected()
+        self.scope = scope
+        returning = self._returning()
+        if returning is not None:
+            parts.append(returning)
+        if self.at("LOG"):
+            self.unsupported("LOG ERRORS")
+        return Node(*parts)
+
+    def _insert_columns(self, source: Source) -> list[str]:
+        if not self.at("(") or self.peek().upper in ("SELECT", "WITH", "("):
+            return []
+        self.position += 1
+        columns = [self._target_column(source)]
+        while not self.at(")"):
+            self.need(",")
+            columns.append(self._target_column(source))
+        self.need(")")
+        if len(set(columns)) < len(columns):
+            raise OraError(957, f"duplicate column name {max(columns, key=columns.count)}", self.token.position)
+        return columns
+
+    def _insert_values(self, source: Source, columns: list[str]) -> list[str | Node]:
+        rows: list[Node] = []
+        known = source.columns or {}
+        names = columns or list(known)
+        width = len(columns) or (len(known) if source.columns is not None else 0)
+        scope = Scope()
+        self.scope = scope
+        self.sequences = {}
+        while True:
+            position = self.token.position
+            self.need("(")
+            if self.at(")"):
+                raise OraError(936, "missing expression", self.token.position)
+            values: list[Node] = []
+            while True:
+                wanted: DataType = known.get(names[len(values)], "") if len(values) < len(names) else ""
+                values.append(self._value(wanted))
+                if self.at(")"):
+                    break
+                self.need(",")
+            self.need(")")
+            if width and len(values) != width:
+                number, word = (947, "not enough values") if len(values) < width else (3094, "too many values")
+                raise OraError(number, word, position)
+            self.sequences = {}
+            rows.append(Node("(", *join(values), ")"))
+            if not self.accept(","):
+                break
+        for reference in scope.references:
+            name = ".".join(f'"{part}"' for part in reference.chain)
+            raise OraError(984, f"Column name {name} not allowed here.", reference.position)
+        if self.aggregates:
+            raise OraError(934, "Group function is not allowed here.", self.token.position)
+        if len(rows) == 1:
+            self.values = _Marked(rows[0])
+            return [self.values]
+        return list(join(rows))
+
+    def _check_width(self, query: Query, source: Source, columns: list[str], position: int) -> None:
+        block = first_block(query.body)
+        width = len(columns) or (len(source.columns) if source.columns is not None else 0)
+        if isinstance(query.body, Rows):
+            count = query.body.width
+        elif block is None or block.star:
+            return
+        else:
+            count = len(block.items)
+        if width and count != width:
+            number, word = (947, "not enough values") if count < width else (913, "too many values")
+            raise OraError(number, word, position)
+
+    def _duplicates(self) -> list[str | Node]:
+        if self.hint is None:
+            return []
+        if "CHANGE_DUPKEY_ERROR_INDEX" in self.hint.upper():
+            self.unsupported("hint CHANGE_DUPKEY_ERROR_INDEX")
+        found = _DUPLICATES.search(self.hint)
+        if found is None:
+            return [" ON CONFLICT DO NOTHING"]
+        columns = [column.strip() for column in found.group(1).split(",")]
+        names = [column[1:-1] if column.startswith('"') else column.upper() for column in columns]
+        return [f" ON CONFLICT ({', '.join(quote(name) for name in names)}) DO NOTHING"]
+
+    # -- UPDATE, DELETE
+
+    def update(self) -> Node:
+        """Read an UPDATE statement."""
+        self.position += 1
+        scope = Scope()
+        self.scope = scope
+        if self.at("SET"):
+            raise OraError(903, "invalid table name", self.token.position)
+        target, source = self._target(scope)
+        self.need("SET")
+        sets = self._sets(source, self.target_columns)
+        parts: list[str | Node] = ["UPDATE ", target, " SET "]
+        for number, (columns, value) in enumerate(sets):
+            parts += [", " if number else "", f"{columns} = ", value]
+        if self.rownums:
+            self.unsupported("ROWNUM in SET")
+        if self.accept("FROM"):
+            parts += [" FROM ", *self._joined(scope)]
+            while self.accept(","):
+                parts += [", ", *self._joined(scope)]
+        block = self._condition(scope)
+        parts += self._changed_rows(target, source, block.where, block)
+        returning = self._returning()
+        return Node(*parts, *([returning] if returning is not None else []))
+
+    def delete(self) -> Node:
+        """Read a DELETE statement."""
+        self.position += 1
+        scope = Scope()
+        self.scope = scope
+        self.accept("FROM")
+        if self.at("(") or self.token.kind not in ("word", "quoted"):
+            self._target(scope)
+        target, source = self._target(scope)
+        if self.at("FROM"):
+            self.unsupported("DELETE t FROM u")
+        parts: list[str | Node] = ["DELETE FROM ", target]
+        if self.accept("USING"):
+            parts += [" USING ", *self._joined(scope)]
+            while self.accept(","):
+                parts += [", ", *self._joined(scope)]
+        block = self._condition(scope)
+        parts += self._changed_rows(target, source, block.where, block)
+        returning = self._returning()
+        return Node(*parts, *([returning] if returning is not None else []))
+
+    # -- MERGE
+
+    def merge(self) -> Node:
+        """Read a MERGE statement."""
+        self.position += 1
+        self.need("INTO")
+        scope = Scope()
+        target, source = self._target(scope)
+        if not self.accept("USING"):
+            raise OraError(2012, "missing USING keyword", self.token.position)
+        using = self._merge_source(scope)
+        self.scope = scope
+        self.need("ON")
+        if not self.at("("):
+            self.missing("ON")
+        self.position += 1
+        condition = self.expression()
+        self.need(")")
+        parts: list[str | Node] = ["MERGE INTO ", target, " USING ", *using, " ON (", condition, ")"]
+        keys = {node.chain[-1] for node in walk(condition) if isinstance(node, Column) and _belongs(node, source)}
+        branches: set[bool] = set()
+        while self.accept("WHEN"):
+            matched = not self.accept("NOT")
+            self.need("MATCHED")
+            self.need("THEN")
+            if matched in branches:
+                self.unexpected()
+            branches.add(matched)
+            if matched:
+                parts += self._merge_update(source, keys)
+            else:
+                parts += self._merge_insert(scope, source)
+        if not branches:
+            self.missing("WHEN")
+        if self.token.upper in ("RETURNING", "RETURN"):
+            self.unsupported("RETURNING of MERGE")
+        if self.at("LOG"):
+            self.unsupported("LOG ERRORS")
+        return Node(*parts)
+
+    def _merge_source(self, scope: Scope) -> list[str | Node]:
+        if self.at("(") and self.peek().upper not in ("SELECT", "WITH", "VALUES", "("):
+            self.unexpected()
+        known = len(scope.sources)
+        parts = self._table(scope)
+        if self.at("AS"):
+            self.missing("ON")
+        if scope.sources[known].alias is None:
+            scope.sources[known].alias = "MERGE_SOURCE"
+            parts.append(' AS "MERGE_SOURCE"')
+        return parts
+
+    def _merge_update(self, source: Source, keys: set[str]) -> list[str | Node]:
+        self.need("UPDATE")
+        self.need("SET")
+        if self.token.kind == "end":
+            raise OraError(921, "unexpected end of SQL command", self.token.position)
+        seen: list[str] = []
+        sets = self._sets(source, seen)
+        for column in seen:
+            if column in keys:
+                raise OraError(
+                    38104, f'Columns referenced in the ON Clause cannot be updated: "{source.alias}"."{column}"', self.token.position
+                )
+        where: tuple[str | Node, ...] = ()
+        if self.accept("WHERE"):
+            where = (" AND (", self.expression(), ")")
+        parts: list[str | Node] = []
+        if self.accept("DELETE"):
+            self.need("WHERE")
+            start = len(self.scope.references) if self.scope is not None else 0
+            condition = self.expression()
+            self._after_update(source, sets, start)
+            parts += [" WHEN MATCHED", *where, " AND (", condition, ") THEN DELETE"]
+        parts += [" WHEN MATCHED", *where, " THEN UPDATE SET "]
+        for number, (columns, value) in enumerate(sets):
+            parts += [", " if number else "", f"{columns} = ", value]
+        return parts
+
+    def _after_update(self, source: Source, sets: list[tuple[str, Node]], start: int) -> None:
+        """Let the condition of DELETE WHERE see the row as the update leaves it."""
+        values: dict[str, Any] = dict(sets)
+        for node in self.scope.references[start:] if self.scope is not None else []:
+            if _belongs(node, source):
+                value = values.get(quote(node.chain[-1]))
+                if value is not None and value.parts == ("DEFAULT",):
+                    self.unsupported("DELETE WHERE on a column that is set to DEFAULT")
+                if value is not None:
+                    node.target = value
+        if any(columns.startswith("(") for columns, _ in sets):
+            self.unsupported("DELETE WHERE behind SET of several columns")
+
+    def _merge_insert(self, scope: Scope, source: Source) -> list[str | Node]:
+        self.need("INSERT")
+        columns = self._insert_columns(source)
+        listed = f" ({', '.join(quote(column) for column in columns)})" if columns else ""
+        self.need("VALUES")
+        self.need("(")
+        start = len(scope.references)
+        types = source.columns or {}
+        names = columns or list(types)
+        position = self.token.position
+        values: list[Node] = []
+        while True:
+            values.append(self._value(types.get(names[len(values)], "") if len(values) < len(names) else ""))
+            if self.at(")"):
+                break
+            self.need(",")
+        self.need(")")
+        if columns and len(values) != len(columns):
+            number, word = (947, "not enough values") if len(values) < len(columns) else (3094, "too many values")
+            raise OraError(number, word, position)
+        where: tuple[str | Node, ...] = ()
+        self._refuse_target(scope, source, start, 38101)
+        if self.accept("WHERE"):
+            start = len(scope.references)
+            where = (" AND (", self.expression(), ")")
+            self._refuse_target(scope, source, start, 38102)
+        return [" WHEN NOT MATCHED", *where, f" THEN INSERT{listed} VALUES (", *join(values), ")"]
+
+    def _refuse_target(self, scope: Scope, source: Source, start: int, number: int) -> None:
+        for node in scope.references[start:]:
+            if len(node.chain) > 1 and node.own_source() is source:
+                place = "VALUES clause" if number == 38101 else "WHERE clause"
+                name = f'"{node.chain[0]}"."{node.chain[-1]}"'
+                raise OraError(number, f"Invalid column in the INSERT {place}: {name}", node.position)
+
+
+class Bare(Node):
+    """A query without parentheses around it, as INSERT takes it."""
+
+    __slots__ = ("query",)
+
+    def __init__(self, query: Query) -> None:
+        super().__init__()
+        self.query = query
+
+    def write(self, output: Output) -> None:
+        """Write it."""
+        self.query.write(output)
+
+
+def _belongs(node: Column, source: Source) -> bool:
+    if len(node.chain) > 1:
+        return node.own_source() is source
+    scope = node.scope
+    if scope is None or source.columns is None or node.chain[0] not in source.columns:
+        return False
+    return all(other is source or not other.columns or node.chain[0] not in other.columns for other in scope.sources)
+
+

@@ -1,0 +1,662 @@
+"""Parser of expressions and conditions."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from oraclerag.local.engine import aggregates, casts, json_functions, literals, vectors
+from oraclerag.local.engine.cursor import Cursor
+from oraclerag.local.engine.functions import (
+    AGGREGATES,
+    FUNCTIONS,
+    WINDOW_FUNCTIONS,
+    WITHOUT_PARENTHESES,
+    check_same_type,
+    concatenation,
+)
+from oraclerag.local.engine.lexer import Token
+from oraclerag.local.engine.operands import Operand
+from oraclerag.local.engine.plan import Names
+from oraclerag.local.engine.scope import Column
+from oraclerag.local.engine.tree import Bind, DataType, Node, NodeKind, Output, join
+from oraclerag.local.engine.words import RESERVED, check_name, quote, quote_text
+from oraclerag.local.interface import OraError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COMPARISONS = frozenset({"=", "<", ">", "<=", ">=", "<>", "!=", "^="})
+_DISTANCE_OPERATORS = frozenset({"<=>", "<->", "<#>"})
+_QUALIFIED_ARITHMETIC: dict[tuple[str, str, str], DataType] = {
+    ("date", "+", "number"): "date",
+    ("number", "+", "date"): "date",
+    ("date", "-", "number"): "date",
+    ("date", "-", "date"): "number",
+    ("timestamp", "+", "interval"): "timestamp",
+    ("timestamp", "-", "interval"): "timestamp",
+    ("timestamp with time zone", "+", "interval"): "timestamp with time zone",
+    ("timestamp with time zone", "-", "interval"): "timestamp with time zone",
+    ("date", "+", "interval"): "date",
+    ("date", "-", "interval"): "date",
+}
+_MODEL_SETTINGS = re.compile(r"\d+")
+MAX_LIST = 65535
+BEHIND_A_CONDITION = frozenset({"AND", "OR"})
+
+
+class ExpressionParser(Cursor):
+    """Reads expressions at :attr:`position` into nodes.
+
+    What a query block must know of its expressions is collected on the way: ``aggregates``, ``windows``, ``rownums``
+    and ``sequences`` hold the nodes of the block that is being read. ``binds_allowed`` is False for DDL.
+    """
+
+    def __init__(self, tokens: list[Token], names: Names, source: str = "") -> None:
+        super().__init__(tokens, names, source)
+        self.aggregates: list[Node] = []
+        self.windows: list[Node] = []
+        self.rownums: list[Node] = []
+        self.sequences: dict[str, Node] = {}
+        self.binds_allowed = True
+        self.embeds = False
+        self.level_allowed = False
+
+    def parenthesized_query(self) -> Node:
+        """Read ``(query)`` as an expression; the query parser provides it."""
+        raise NotImplementedError
+
+    def text(self, node: Node) -> str:
+        """Give the PostgreSQL text of a node that has no binds."""
+        output = Output()
+        node.write(output)
+        if output.parameters:
+            raise OraError(1027, "bind variables not allowed for data definition operations")
+        return output.text()
+
+    def expression(self) -> Node:
+        """Read an expression or a condition."""
+        left = self._conjunction()
+        if not self.at("OR"):
+            return left
+        parts: list[str | Node] = ["(", left]
+        while self.accept("OR"):
+            parts += [" OR ", self._conjunction()]
+        parts.append(")")
+        return Node(*parts, kind="condition", type="boolean")
+
+    def _conjunction(self) -> Node:
+        left = self.predicate()
+        if not self.at("AND"):
+            return left
+        parts: list[str | Node] = [left]
+        while self.accept("AND"):
+            parts += [" AND ", self.predicate()]
+        return Node(*parts, kind="condition", type="boolean")
+
+    def predicate(self) -> Node:
+        """Read a condition without AND and OR, or an operand."""
+        if self.accept("NOT"):
+            return Node("NOT ", self.predicate(), kind="condition", type="boolean")
+        if self.at("EXISTS") and self.token.kind == "word":
+            self.position += 1
+            if not self.at("("):
+                self.missing("(")
+            return Node("EXISTS ", self.parenthesized_query(), kind="condition", type="boolean")
+        left = self.operand()
+        token = self.token
+        if token.upper in COMPARISONS:
+            left = self._comparison(left, token.upper)
+        elif token.kind == "word":
+            left = self._word_predicate(left)
+        while self.at("IS"):
+            left = self._is(left)
+        return left
+
+    def _comparison(self, left: Node, operator: str) -> Node:
+        self.position += 1
+        if operator in ("!=", "^="):
+            operator = "<>"
+        if self.token.upper in ("ANY", "SOME", "ALL") and self.peek().upper == "(":
+            word = self.token.upper
+            self.position += 1
+            if self._query_ahead():
+                return _condition(left, f" {operator} {word} ", self.parenthesized_query())
+            values = self._list(left)
+            joined = " OR " if word != "ALL" else " AND "
+            parts: list[str | Node] = ["("]
+            for number, value in enumerate(values):
+                parts += [joined if number else "", left, f" {operator} ", value]
+            return _condition(*parts, ")")
+        right = self.operand()
+        node = Node(
+            Operand(left, right, compared=True),
+            f" {operator} ",
+            Operand(right, left, compared=True),
+            kind="condition",
+            type="boolean",
+        )
+        node.value = operator
+        return node
+
+    def _word_predicate(self, left: Node) -> Node:
+        negated = self.at("NOT") and self.peek().upper in ("IN", "BETWEEN", "LIKE", "LIKEC", "LIKE2", "LIKE4")
+        if negated:
+            self.position += 1
+        word = "NOT " if negated else ""
+        if self.accept("IN"):
+            if not self.at("("):
+                self.missing("(")
+            if self._query_ahead():
+                while self.at("(", "(") and self._double_query():
+                    self.position += 1
+                    node = _condition(Operand(left), f" {word}IN ", self.parenthesized_query())
+                    self.need(")")
+                    return node
+                return _condition(Operand(left), f" {word}IN ", self.parenthesized_query())
+            values = self._list(left)
+            first: list[Node] = values
+            return _condition(Operand(left, _first_typed(first), compared=True), f" {word}IN (", *join(values), ")")
+        if self.accept("BETWEEN"):
+            low = self.operand()
+            self.need("AND")
+            high = self.operand()
+            return _condition(
+                Operand(left, low, compared=True),
+                f" {word}BETWEEN ",
+                Operand(low, left, compared=True),
+                " AND ",
+                Operand(high, left, compared=True),
+            )
+        if self.at("LIKE"):
+            self.position += 1
+            pattern = self.operand()
+            parts: list[str | Node] = [Operand(left, text=True), f" {word}LIKE ", Operand(pattern, text=True), " ESCAPE "]
+            if self.accept("ESCAPE"):
+                escape = self.operand()
+                if escape.kind == "string" and len(escape.value) != 1:
+                    raise OraError(1425, "escape character must be character string of length 1", self.token.position)
+                parts.append(escape)
+            else:
+                parts.append("''")
+            return _condition(*parts)
+        if negated:
+            self.unsupported(self.token.upper)
+        return left
+
+    def _query_ahead(self) -> bool:
+        ahead = 0
+        while self.peek(ahead).upper == "(":
+            ahead += 1
+        return ahead > 0 and self.peek(ahead).upper in ("SELECT", "WITH") and self.peek(ahead).kind == "word"
+
+    def _double_query(self) -> bool:
+        depth = 0
+        at = self.position + 1
+        while self.tokens[at].kind != "end":
+            upper = self.tokens[at].upper
+            depth += (upper == "(") - (upper == ")")
+            if depth == 0:
+                return self.tokens[at + 1].upper == ")"
+            at += 1
+        return False
+
+    def _list(self, left: Node) -> list[Node]:
+        position = self.token.position
+        self.need("(")
+        values: list[Node] = []
+        while True:
+            values.append(Operand(self.expression(), left, compared=True))
+            if not self.accept(","):
+                break
+        self.need(")")
+        if len(values) > MAX_LIST:
+            raise OraError(1795, "maximum number of expressions in a list is 65535", position)
+        return values
+
+    def _is(self, left: Node) -> Node:
+        self.position += 1
+        word = " IS NOT" if self.accept("NOT") else " IS"
+        if self.accept("NULL"):
+            return _condition(Operand(left), f"{word} NULL")
+        if self.token.upper in ("TRUE", "FALSE"):
+            word += f" {self.token.upper}"
+            self.position += 1
+            return _condition(left, word)
+        if self.accept("JSON"):
+            if self.token.upper in ("STRICT", "LAX"):
+                self.position += 1
+            if self.at("(") or self.token.upper in ("VALIDATE", "WITH", "WITHOUT", "ALLOW", "DISALLOW"):
+                self.unsupported(f"IS JSON with {self.token.text}")
+            return _condition("ora.is_json(", left, ")", *([] if word == " IS" else [" IS FALSE"]))
+        self.missing("NULL")
+
+    def operand(self) -> Node:
+        """Read an expression of +, -, || and the distance operators."""
+        left = self._term()
+        while True:
+            operator = self.token.upper
+            if operator in ("+", "-"):
+                self.position += 1
+                right = self._term()
+                if left.type == right.type and operator == "+" and left.type in ("date", "timestamp with time zone"):
+                    number = 975 if left.type == "date" else 30087
+                    raise OraError(number, f"{left.type} + {left.type} not allowed", self.token.position)
+                kind: DataType = _QUALIFIED_ARITHMETIC.get(
+                    (left.type, operator, right.type), "number" if left.type == right.type == "number" else ""
+                )
+                left = Node(Operand(left, number=True), f" {operator} ", Operand(right, number=True), type=kind)
+            elif operator == "||":
+                values = [left]
+                while self.accept("||"):
+                    values.append(self._term())
+                left = _concatenation(values)
+            elif operator in _DISTANCE_OPERATORS:
+                self.position += 1
+                left = vectors.distance(left, operator, self._term())
+            else:
+                return left
+
+    def _term(self) -> Node:
+        left = self._factor()
+        while True:
+            if self.at("*") and self.token.kind == "symbol":
+                self.position += 1
+                right = self._factor()
+                left = Node(Operand(left, number=True), " * ", Operand(right, number=True), type=_product(left, right))
+            elif self.at("/"):
+                self.position += 1
+                left = Node("ora.div(", Operand(left, number=True), ", ", Operand(self._factor(), number=True), ")", type="number")
+            else:
+                return left
+
+    def _factor(self) -> Node:
+        if self.accept("-"):
+            inner = self._factor()
+            return Node("(-", inner, ")", type=inner.type)
+        if self.accept("+"):
+            return self._factor()
+        if self.at("PRIOR"):
+            self.unsupported("PRIOR")
+        node = self.primary()
+        while self.token.upper == "AT" and self.token.kind == "word":
+            if self.accept("AT", "LOCAL"):
+                node = Node("(", node, ")::timestamptz", type="timestamp with time zone")
+            elif self.peek().upper == "TIME" and self.peek(2).upper == "ZONE":
+                node = self._at_time_zone(node)
+            else:
+                break
+        return node
+
+    def _at_time_zone(self, node: Node) -> Node:
+        self.position += 3
+        zone = self.primary()
+        if zone.value.upper() not in ("UTC", "GMT", "+00:00", "-00:00", "00:00", "ETC/UTC", "DBTIMEZONE"):
+            self.unsupported("AT TIME ZONE with another zone than UTC")
+        return Node("(", node, ")::timestamptz", type="timestamp with time zone")
+
+    def primary(self) -> Node:
+        """Read a literal, a bind, a name, a call or something in parentheses."""
+        token = self.token
+        kind = token.kind
+        if kind == "word" or kind == "quoted":
+            return self._name(token)
+        if kind == "number":
+            self.position += 1
+            return literals.number(token)
+        if kind == "string":
+            self.position += 1
+            return literals.string(token.value)
+        if kind == "bind":
+            return self._bind(token)
+        if token.upper == "(":
+            return self._parenthesis()
+        if kind == "invalid":
+            self.unexpected()
+        raise OraError(936, "missing expression", token.position)
+
+    def _bind(self, token: Token) -> Node:
+        if not self.binds_allowed:
+            raise OraError(1027, "bind variables not allowed for data definition operations", token.position)
+        if token.value in RESERVED and '"' not in token.text:
+            raise OraError(1745, "invalid host/bind variable name", token.position)
+        self.position += 1
+        return Bind(token.value, token.position)
+
+    def _parenthesis(self) -> Node:
+        if self._query_ahead():
+            return self.parenthesized_query()
+        self.position += 1
+        first = self.expression()
+        if self.at(","):
+            values = [first]
+            while self.accept(","):
+                values.append(self.expression())
+            self.need(")")
+            return Node("(", *join(values), ")")
+        self.need(")")
+        if self.at("(") and False:
+            self.unexpected()
+        if first.kind in ("bind", "string", "integer", "number", "null", "column", "embedding"):
+            return first
+        kinds: dict[str, NodeKind] = {"distance": "distance", "aggregate": "aggregate", "rownum": "rownum"}
+        return Node("(", first, ")", kind=kinds.get(first.kind, "other"), type=first.type)
+
+    def arguments(self) -> list[Node]:
+        """Read the arguments of a call, parentheses included."""
+        self.need("(")
+        if self.accept(")"):
+            return []
+        values = [self.expression()]
+        while self.accept(","):
+            values.append(self.expression())
+        self.need(")")
+        return values
+
+    def _name(self, token: Token) -> Node:
+        word = token.upper
+        following = self.tokens[self.position + 1]
+        if word and word in _WORDS and following.upper != ".":
+            node = _WORDS[word](self, token, following)
+            if node is not None:
+                return node
+        if word in RESERVED:
+            raise OraError(936, "missing expression", token.position)
+        chain = [check_name(token.value, token.position)]
+        written = [token.text if token.kind == "word" else token.value]
+        self.position += 1
+        while self.at(".") and self.peek().kind in ("word", "quoted"):
+            part = self.peek()
+            chain.append(check_name(part.value, part.position))
+            written.append(part.text if part.kind == "word" else part.value)
+            self.position += 2
+        if self.at("."):
+            self.position += 1
+            self.unexpected()
+        if self.at("("):
+            return self._call(chain, written, token)
+        last = chain[-1]
+        if last in ("NEXTVAL", "CURRVAL") and len(chain) > 1:
+            return self._sequence(chain, token)
+        if last == "ROWID":
+            return _rowid(chain[:-1])
+        if last in RESERVED and self.tokens[self.position - 1].kind == "word":
+            raise OraError(3050, f"invalid identifier: \"{last}\" is a reserved word", token.position)
+        return Column(chain, self.scope, token.position, written)
+
+    def _sequence(self, chain: list[str], token: Token) -> Node:
+        name = ".".join(quote(part) for part in chain[:-1])
+        known = self.sequences.get(name)
+        function = "nextval" if chain[-1] == "NEXTVAL" and known is None else "currval"
+        node = Node(f"ora.{function}({quote_text(name)}::regclass)", kind="nextval", type="number", name=chain[-1])
+        node.value = str(token.position)
+        if chain[-1] == "NEXTVAL":
+            self.sequences.setdefault(name, node)
+        return node
+
+    def _call(self, chain: list[str], written: list[str], token: Token) -> Node:
+        name = ".".join(chain).removeprefix("SYS.")
+        if len(chain) > 1:
+            method = json_functions.item_method(self, chain, written, token)
+            if method is not None:
+                return method
+        special = _CALLS.get(name)
+        if special is not None:
+            return special(self, name)
+        if name in AGGREGATES or name in WINDOW_FUNCTIONS:
+            return aggregates.read(self, name, token)
+        function = FUNCTIONS.get(name)
+        if function is None:
+            quoted = ".".join(f'"{part}"' for part in chain)
+            raise OraError(904, f"{quoted}: invalid identifier", token.position)
+        values = self.arguments()
+        function.check(name, len(values), token.position)
+        return Node(*function.emit([Operand(value, text=False) for value in values]), type=function.type)
+
+
+def _condition(*parts: str | Node) -> Node:
+    return Node(*parts, kind="condition", type="boolean")
+
+
+def _first_typed(values: list[Node]) -> Node | None:
+    return values[0] if values else None
+
+
+def _product(left: Node, right: Node) -> DataType:
+    return "number" if left.type == right.type == "number" else ""
+
+
+def _concatenation(values: list[Node]) -> Node:
+    return Node(*concatenation([Operand(value) if value.kind != "string" else value for value in values]), type="text")
+
+
+def _rowid(qualifier: list[str]) -> Node:
+    return Node(".".join([*(quote(name) for name in qualifier), "ctid"]), kind="rowid", type="rowid", name="ROWID")
+
+
+def _case(parser: ExpressionParser, token: Token, following: Token) -> Node | None:
+    if following.upper in (",", ")", "ELSE", "FROM", "AS") or following.kind == "end":
+        if following.upper == "ELSE":
+            raise OraError(923, "FROM keyword not found where expected", following.position)
+        return None
+    parser.position += 1
+    parts: list[str | Node] = ["CASE"]
+    selector = None if parser.at("WHEN") else parser.expression()
+    if selector is not None:
+        parts += [" ", Operand(selector)]
+    if not parser.at("WHEN"):
+        parser.missing("WHEN")
+    results = []
+    while parser.accept("WHEN"):
+        condition = parser.expression()
+        parser.need("THEN")
+        result = parser.expression()
+        results.append(result)
+        parts += [" WHEN ", Operand(condition, selector) if selector else condition, " THEN ", result]
+    if parser.accept("ELSE"):
+        result = parser.expression()
+        results.append(result)
+        parts += [" ELSE ", result]
+    parser.need("END")
+    check_same_type(results)
+    types = {result.type for result in results if result.kind != "null"}
+    return Node(*parts, " END", type=types.pop() if len(types) == 1 else "")
+
+
+def _constant(text: str, kind: NodeKind, data_type: DataType) -> Callable[[ExpressionParser, Token, Token], Node | None]:
+    def read(parser: ExpressionParser, token: Token, following: Token) -> Node | None:
+        if following.upper == "(" and kind != "other":
+            return None
+        parser.position += 1
+        return Node(text, kind=kind, type=data_type, name=token.upper if kind == "other" else None)
+
+    return read
+
+
+def _rownum(parser: ExpressionParser, token: Token, following: Token) -> Node | None:  # noqa: ARG001
+    parser.position += 1
+    node = Node("(row_number() OVER ())::numeric", kind="rownum", type="number", name="ROWNUM")
+    parser.rownums.append(node)
+    return node
+
+
+def _level(parser: ExpressionParser, token: Token, following: Token) -> Node | None:  # noqa: ARG001
+    parser.position += 1
+    return Column(["LEVEL"], parser.scope, token.position)
+
+
+def _function_word(parser: ExpressionParser, token: Token, following: Token) -> Node | None:
+    text, data_type = WITHOUT_PARENTHESES[token.upper]
+    precision = ""
+    if following.upper == "(":
+        if token.upper not in ("SYSTIMESTAMP", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP") or parser.peek(2).kind != "number":
+            if token.upper not in ("SYSDATE", "SYSTIMESTAMP", "USER", "UID"):
+                return None
+        else:
+            parser.position += 2
+            precision = f"({min(parser.integer(), 6)})"
+            parser.need(")")
+            cast = "timestamp" if data_type == "timestamp" else "timestamptz"
+            return Node(f"{text}::{cast}{precision}", type=data_type, name=None)
+    parser.position += 1
+    return Node(text, type=data_type, name=token.upper, value="DBTIMEZONE" if token.upper == "DBTIMEZONE" else "")
+
+
+def _typed_literal(parser: ExpressionParser, token: Token, following: Token) -> Node | None:
+    if following.kind != "string":
+        if token.upper == "INTERVAL" and following.kind == "bind":
+            parser.unsupported("INTERVAL with a bind; use NUMTODSINTERVAL")
+        return None
+    parser.position += 2
+    if token.upper == "DATE":
+        return literals.date(following)
+    if token.upper == "TIMESTAMP":
+        return literals.timestamp(following)
+    return literals.interval(parser, following)
+
+
+def _json_constructor(parser: ExpressionParser, token: Token, following: Token) -> Node | None:  # noqa: ARG001
+    if following.upper in ("{", "["):
+        parser.position += 1
+        return json_functions.constructor(parser)
+    return None
+
+
+def _refused_word(parser: ExpressionParser, token: Token, following: Token) -> Node | None:
+    if following.upper == "(" or token.upper in ("CONNECT_BY_ROOT", "CONNECT_BY_ISLEAF", "CONNECT_BY_ISCYCLE", "ORA_ROWSCN"):
+        parser.unsupported(token.upper)
+    return None
+
+
+def _trim(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
+    parser.need("(")
+    side = "BOTH"
+    explicit = parser.token.upper in ("LEADING", "TRAILING", "BOTH")
+    if explicit:
+        side = parser.token.upper
+        parser.position += 1
+    first = None if parser.at("FROM") else parser.expression()
+    if explicit and first is not None and not parser.at("FROM"):
+        parser.need(")")
+        return Node(f"ora.trim_of('{side}', ' ', ", Operand(first), ")", type="text")
+    if parser.accept("FROM"):
+        value = parser.expression()
+        parser.need(")")
+        if first is not None and first.kind == "string" and len(first.value) != 1:
+            raise OraError(30001, "trim set should have only one character", parser.token.position)
+        return Node(f"ora.trim_of('{side}', ", first or "' '", ", ", Operand(value), ")", type="text")
+    if parser.at(","):
+        raise OraError(909, "The number of arguments for function 'TRIM' is invalid.", parser.token.position)
+    parser.need(")")
+    return Node("ora.trim(", Operand(first) if first else "", ")", type="text")
+
+
+def _extract(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
+    parser.need("(")
+    field = parser.token.upper
+    if field not in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"):
+        if field.startswith("TIMEZONE"):
+            parser.unsupported(f"EXTRACT({field} ...)")
+        raise OraError(907, "missing right parenthesis", parser.token.position)
+    parser.position += 1
+    parser.need("FROM")
+    value = parser.expression()
+    parser.need(")")
+    if value.type == "date" and field in ("HOUR", "MINUTE", "SECOND"):
+        raise OraError(30076, "invalid extract field for extract source", parser.token.position)
+    return Node(f"ora.extract('{field.lower()}', ", value, ")", type="number")
+
+
+def _cast(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
+    parser.need("(")
+    if parser.at("MULTISET"):
+        parser.unsupported("CAST(MULTISET ...)")
+    value = parser.operand()
+    parser.need("AS")
+    target = casts.read_type(parser)
+    if parser.at("DEFAULT"):
+        parser.unsupported("CAST ... DEFAULT ON CONVERSION ERROR")
+    parser.need(")")
+    return casts.cast(Operand(value), target)
+
+
+def _to_number(parser: ExpressionParser, name: str) -> Node:
+    position = parser.token.position
+    parser.need("(")
+    value = parser.expression()
+    if parser.accept("DEFAULT"):
+        default = parser.expression()
+        for word in ("ON", "CONVERSION", "ERROR"):
+            if not parser.accept(word):
+                parser.missing(word)
+        parser.need(")")
+        return Node("ora.to_number_or(", Operand(value), ", ", default, ")", type="number")
+    values = [Operand(value)]
+    while parser.accept(","):
+        values.append(Operand(parser.expression()))
+    parser.need(")")
+    function = FUNCTIONS[name]
+    function.check(name, len(values), position)
+    return Node(*function.emit(list(values)), type="number")
+
+
+def _formatted(parser: ExpressionParser, name: str) -> Node:
+    position = parser.token.position
+    values = parser.arguments()
+    FUNCTIONS[name].check(name, len(values), position)
+    if len(values) > 1 and values[1].kind == "string":
+        if name == "TO_CHAR":
+            literals.check_char_format(values[1].value, position, values[0].type)
+        else:
+            literals.check_date_format(values[1].value, position)
+    return Node(*FUNCTIONS[name].emit([Operand(value) for value in values]), type=FUNCTIONS[name].type)
+
+
+def _refused_call(parser: ExpressionParser, name: str) -> Node:
+    parser.unsupported(name)
+
+
+_WORDS: dict[str, Callable[[ExpressionParser, Token, Token], Node | None]] = {
+    "CASE": _case,
+    "NULL": _constant("NULL", "null", ""),
+    "TRUE": _constant("TRUE", "other", "boolean"),
+    "FALSE": _constant("FALSE", "other", "boolean"),
+    "ROWNUM": _rownum,
+    "LEVEL": _level,
+    "DATE": _typed_literal,
+    "TIMESTAMP": _typed_literal,
+    "INTERVAL": _typed_literal,
+    "JSON": _json_constructor,
+    "CURSOR": _refused_word,
+    "MULTISET": _refused_word,
+    "CONNECT_BY_ROOT": _refused_word,
+    "CONNECT_BY_ISLEAF": _refused_word,
+    "CONNECT_BY_ISCYCLE": _refused_word,
+    "ORA_ROWSCN": _refused_word,
+    **dict.fromkeys(WITHOUT_PARENTHESES, _function_word),
+}
+
+_CALLS: dict[str, Callable[[ExpressionParser, str], Node]] = {
+    "TRIM": _trim,
+    "EXTRACT": _extract,
+    "CAST": _cast,
+    "TO_NUMBER": _to_number,
+    "TO_CHAR": _formatted,
+    "TO_DATE": _formatted,
+    "TO_TIMESTAMP": _formatted,
+    "TO_TIMESTAMP_TZ": _formatted,
+    **vectors.CALLS,
+    **json_functions.CALLS,
+    **dict.fromkeys(
+        (
+            "XMLELEMENT XMLAGG XMLFOREST XMLTYPE XMLSERIALIZE EXTRACTVALUE SYS_CONNECT_BY_PATH CONTAINS SCORE PREDICTION "
+            "PREDICTION_PROBABILITY COLLECT TREAT GROUPING GROUPING_ID PERCENTILE_CONT PERCENTILE_DISC RATIO_TO_REPORT "
+            "SOUNDEX DUMP NEW_TIME TZ_OFFSET ASCIISTR UNISTR NCHR TO_NCHAR VSIZE WIDTH_BUCKET CORR COVAR_POP COVAR_SAMP "
+            "FUZZY_MATCH DBMS_HYBRID_VECTOR.SEARCH DBMS_VECTOR_CHAIN.UTL_TO_EMBEDDING DBMS_VECTOR.UTL_TO_EMBEDDING "
+            "DBMS_VECTOR_CHAIN.UTL_TO_GENERATE_TEXT DBMS_VECTOR.UTL_TO_GENERATE_TEXT DBMS_VECTOR_CHAIN.UTL_TO_TEXT "
+            "DBMS_VECTOR_CHAIN.UTL_TO_SUMMARY UTL_MATCH.EDIT_DISTANCE UTL_MATCH.EDIT_DISTANCE_SIMILARITY "
+            "UTL_MATCH.JARO_WINKLER_SIMILARITY"
+        ).split(),
+        _refused_call,
+    ),
+}

@@ -1,0 +1,141 @@
+"""Oracle's JSON path expressions, checked and rewritten as PostgreSQL's."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from oraclerag.local.interface import OraError
+
+_NAME = re.compile(r"[^\W\d][\w$]*|\d+\w*")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_SUBSCRIPT = re.compile(r"(?:\*|(?:\d+|last(?:\s*-\s*\d+)?)(?:\s+to\s+(?:\d+|last(?:\s*-\s*\d+)?))?(?:\s*,\s*\d+(?:\s+to\s+\d+)?)*)$")
+_OPERAND = r"(?:[@$][\w$]*(?:\.(?:\w+|\"(?:[^\"\\]|\\.)*\")|\[[^\]]*\])*(?:\.\w+\(\))?)"
+_IN = re.compile(rf"({_OPERAND})\s+in\s*\(([^()]*)\)")
+_SUBSTRING = re.compile(rf'({_OPERAND})\s+has\s+substring\s+("(?:[^"\\]|\\.)*")')
+_SUBSTRING_OF_VARIABLE = re.compile(rf"\s*({_OPERAND})\s+has\s+substring\s+\$(\w+)\s*")
+_LIKE = re.compile(rf'({_OPERAND})\s+like\s+"((?:[^"\\]|\\.)*)"')
+_REGEX_OF_VARIABLE = re.compile(r"\b(?:like|like_regex|eq_regex|has\s+substring)\s+\$")
+_METHODS = frozenset({"number", "string", "boolean", "double", "size", "type", "abs", "ceiling", "floor"})
+
+
+@dataclass(frozen=True, slots=True)
+class JsonPath:
+    """A path for PostgreSQL.
+
+    ``substring_of`` is set when the path ended in a filter ``has substring $v``, which PostgreSQL does not have: then
+    ``text`` leads to the texts to look into, and the value of variable ``substring_of`` is looked for. ``steps`` are
+    keys and indexes when the path has nothing else, else None.
+    """
+
+    text: str
+    steps: tuple[str, ...] | None
+    substring_of: str | None = None
+
+
+def convert(path: str, position: int) -> JsonPath:
+    """Check and rewrite a path; ORA-40597 for a wrong one, ORA-03001 for what PostgreSQL's paths cannot say."""
+    text = path.strip()
+    mode = re.match(r"(strict|lax)\s+", text)
+    if mode:
+        text = text[mode.end() :]
+    if not text.startswith("$"):
+        raise _wrong(path, position)
+    out = ["$"]
+    steps: list[str] | None = []
+    at = 1
+    while at < len(text):
+        mark = text[at]
+        if mark.isspace():
+            at += 1
+        elif mark == ".":
+            piece, at = _member(text, at + 1, path, position)
+            out.append("." + piece)
+            steps = _extend(steps, piece)
+        elif mark == "[":
+            end = text.find("]", at)
+            inside = text[at + 1 : end].strip()
+            if end < 0 or not _SUBSCRIPT.match(inside):
+                raise _wrong(path, position)
+            out.append(f"[{inside}]")
+            steps = [*steps, inside] if steps is not None and inside.isdigit() else None
+            at = end + 1
+        elif mark == "?":
+            condition, at = _filter(text, at + 1, path, position)
+            substring = _SUBSTRING_OF_VARIABLE.fullmatch(condition)
+            if substring and not text[at:].strip():
+                tail = substring.group(1)[1:]
+                return JsonPath("".join(out) + _quote_members(tail), None, substring.group(2))
+            out.append(f" ? ({_condition(condition, position)})")
+            steps = None
+        else:
+            raise _wrong(path, position)
+    return JsonPath("".join(out), tuple(steps) if steps is not None else None)
+
+
+def _wrong(path: str, position: int) -> OraError:
+    return OraError(40597, f"JSON path expression syntax error ('{path[:60]}')", position)
+
+
+def _extend(steps: list[str] | None, piece: str) -> list[str] | None:
+    if steps is None or not piece.startswith('"'):
+        return None
+    return [*steps, re.sub(r"\\(.)", r"\1", piece[1:-1])]
+
+
+def _member(text: str, at: int, path: str, position: int) -> tuple[str, int]:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    if text.startswith("*", at):
+        return "*", at + 1
+    if text.startswith(".", at):
+        raise OraError(3001, "unimplemented feature: descendant step (..) in a JSON path", position)
+    quoted = _STRING.match(text, at)
+    if quoted:
+        return quoted.group(), quoted.end()
+    name = _NAME.match(text, at)
+    if name is None:
+        raise _wrong(path, position)
+    if text.startswith("()", name.end()):
+        if name.group() not in _METHODS:
+            raise OraError(3001, f"unimplemented feature: item method {name.group()}() in a JSON path", position)
+        return f"{name.group()}()", name.end() + 2
+    return f'"{name.group()}"', name.end()
+
+
+def _filter(text: str, at: int, path: str, position: int) -> tuple[str, int]:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    if not text.startswith("(", at):
+        raise _wrong(path, position)
+    start = at + 1
+    depth = 0
+    while at < len(text):
+        quoted = _STRING.match(text, at)
+        if quoted:
+            at = quoted.end()
+            continue
+        depth += (text[at] == "(") - (text[at] == ")")
+        at += 1
+        if depth == 0:
+            return text[start : at - 1], at
+    raise _wrong(path, position)
+
+
+def _quote_members(text: str) -> str:
+    return re.sub(r"\.(\w+)(?!\w|\()", r'."\1"', text)
+
+
+def _condition(text: str, position: int) -> str:
+    text = _IN.sub(lambda m: "(" + " || ".join(f"{m[1]} == {value.strip()}" for value in m[2].split(",")) + ")", text)
+    text = _SUBSTRING.sub(r'\1 like_regex \2 flag "q"', text)
+    text = _LIKE.sub(lambda m: f'{m[1]} like_regex "^{_like(m[2])}$" flag "s"', text)
+    if _REGEX_OF_VARIABLE.search(text):
+        raise OraError(3001, "unimplemented feature: like, like_regex or has substring with a variable in a JSON path", position)
+    text = text.replace("eq_regex", "like_regex")
+    pieces = re.split(r'("(?:[^"\\]|\\.)*")', text)
+    return "".join(piece if number % 2 else _quote_members(piece) for number, piece in enumerate(pieces))
+
+
+def _like(pattern: str) -> str:
+    return re.sub(r"([.^$*+?()\[\]{}|])", r"\\\\\1", pattern).replace("%", ".*").replace("_", ".")

@@ -1,0 +1,105 @@
+"""Operands whose PostgreSQL text depends on the type of what stands beside them, known when the tables are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from oraclerag.local.engine.scope import Column
+from oraclerag.local.engine.tree import Bind, DataType, Node, Output
+from oraclerag.local.engine.words import quote_text
+from oraclerag.local.interface import OraError
+
+NO_KEY = frozenset({"vector", "clob", "blob"})
+"""Types that cannot be compared, sorted or grouped (ORA-22848)."""
+
+_FROM_TEXT: dict[DataType, str] = {
+    "date": "ora.to_date",
+    "timestamp": "ora.to_timestamp",
+    "timestamp with time zone": "ora.to_timestamp_tz",
+}
+
+
+def type_of(node: Node | None) -> DataType:
+    """Give the type of an expression; of a column once its table is known."""
+    if node is None:
+        return ""
+    if isinstance(node, Operand):
+        return type_of(node.inner)
+    if isinstance(node, Column):
+        if node.target is not None:
+            return type_of(node.target)
+        node.resolve()
+    return node.type
+
+
+def refuse_key(node: Node) -> None:
+    """Raise ORA-22848 for an expression of a type that is no comparison key."""
+    kind = type_of(node)
+    if kind in NO_KEY:
+        raise OraError(22848, f"Data type {kind.upper()} cannot be used as comparison key.")
+
+
+class Operand(Node):
+    """An expression beside another one.
+
+    A text literal beside a date is read by the session's format, as Oracle does; a bind beside a ROWID takes its
+    value as one; a key of a JSON column in dot notation is a scalar. ``compared``: the type must be comparable.
+    """
+
+    __slots__ = ("compared", "inner", "number", "other", "text")
+
+    def __init__(
+        self,
+        inner: Node,
+        other: Node | None = None,
+        *,
+        compared: bool = False,
+        text: bool = False,
+        number: bool = False,
+    ) -> None:
+        super().__init__(kind=inner.kind, type=inner.type, name=inner.name, value=inner.value)
+        self.inner = inner
+        self.other = other
+        self.compared = compared
+        self.text = text
+        self.number = number
+
+    def write(self, output: Output) -> None:
+        """Write the expression in the form its neighbour asks for."""
+        inner = self.inner
+        if self.compared:
+            refuse_key(inner)
+        if inner.kind == "string" and self.other is not None:
+            wanted = type_of(self.other)
+            if wanted in _FROM_TEXT:
+                output.pieces.append(f"{_FROM_TEXT[wanted]}({quote_text(inner.value)})")
+                return
+            if wanted == "rowid":
+                output.pieces.append(f"ora.chartorowid({quote_text(inner.value)})")
+                return
+        elif isinstance(inner, Bind) and self.other is not None and type_of(self.other) == "rowid":
+            inner.rowid = True
+        elif isinstance(inner, Column):
+            inner.resolve()
+            if inner.value:
+                self._scalar(inner, output)
+                return
+            if self.text and inner.type in ("number", "date", "timestamp"):
+                output.pieces.append("ora.s(")
+                inner.write(output)
+                output.pieces.append(")")
+                return
+        inner.write(output)
+
+    def _scalar(self, column: Column, output: Output) -> None:
+        output.pieces.append("JSON_VALUE(")
+        Column(column.chain, None, column.position).write(output)
+        output.pieces.append(f", {quote_text(column.value)} RETURNING {'numeric' if self.number else 'text'})")
+
+    def canonical(self) -> str:
+        """Give that of the expression itself."""
+        return self.inner.canonical()
+
+    def children(self) -> Iterator[Node]:
+        """Give the expression itself."""
+        yield self.inner

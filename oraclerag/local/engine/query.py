@@ -1,0 +1,788 @@
+"""Parser of queries: WITH, SELECT, FROM, set operators, row limits, FOR UPDATE."""
+
+from __future__ import annotations
+
+import re
+
+from oraclerag.local.engine import json_functions, refusals
+from oraclerag.local.engine.aggregates import SortKey, direction
+from oraclerag.local.engine.block import Block, Body, Item, Query, Rows, SetOperation, Subquery, first_block
+from oraclerag.local.engine.expressions import ExpressionParser
+from oraclerag.local.engine.lexer import Token
+from oraclerag.local.engine.operands import Operand
+from oraclerag.local.engine.plan import LockWait, Names
+from oraclerag.local.engine.scope import Column, Columns, Scope, Source, data_type
+from oraclerag.local.engine.tree import Node, join, walk
+from oraclerag.local.engine.words import NO_TABLE_ALIAS, RESERVED, quote
+from oraclerag.local.interface import OraError
+
+_SET_OPERATORS = frozenset({"UNION", "INTERSECT", "MINUS", "EXCEPT"})
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
+_BLANKS = re.compile(r"\s+")
+_DUAL = '(SELECT \'X\'::ora.varchar2 AS "DUMMY") AS '
+
+
+class QueryParser(ExpressionParser):
+    """Reads queries at :attr:`position`."""
+
+    def __init__(self, tokens: list[Token], names: Names, source: str = "") -> None:
+        super().__init__(tokens, names, source)
+        self.tables: list[tuple[str, str]] = []
+        self.common: list[dict[str, Columns | None]] = []
+        self.levels: list[Node] = []
+        self.lock_wait = LockWait.WAIT
+        self.lock_seconds = 0
+        self.locks = False
+        self.probes: int | None = None
+        self.ef_search: int | None = None
+
+    # -- whole queries
+
+    def query(self, *, top: bool = False) -> Query:
+        """Read a query; ``top`` allows FOR UPDATE."""
+        self.common.append({})
+        with_parts, recursive = self._with() if self.at("WITH") else ([], False)
+        query = Query(self._body())
+        query.with_parts, query.recursive = with_parts, recursive
+        keys: list[tuple[Node, str]] = []
+        block = query.body if isinstance(query.body, Block) else None
+        if self.at("ORDER"):
+            keys = self._order(block)
+        self._limits(query)
+        if block is not None:
+            query.order = self._block_keys(query, block, keys)
+            refusals.check_block(block, [key for key, _ in keys])
+        else:
+            query.order = self._set_keys(query.body, keys)
+        if top and self.at("FOR"):
+            self._for_update(query)
+        self.common.pop()
+        return query
+
+    def _with(self) -> tuple[list[tuple[str, list[str], Query, str]], bool]:
+        self.position += 1
+        parts: list[tuple[str, list[str], Query, str]] = []
+        recursive = False
+        while True:
+            if self.token.upper in ("FUNCTION", "PROCEDURE") and self.peek().kind in ("word", "quoted"):
+                self.unsupported("PL/SQL in WITH")
+            position = self.token.position
+            name = self.identifier()
+            columns = self._name_list() if self.at("(") else []
+            self.need("AS")
+            self.need("(")
+            start = self.position
+            self.common[-1][name] = dict.fromkeys(columns, "") if columns else None  # type: ignore[arg-type]
+            query = self.query()
+            if any(token.value == name and token.kind in ("word", "quoted") for token in self.tokens[start : self.position]):
+                recursive = refusals.check_recursion(query, name, columns, position) or recursive
+            self.need(")")
+            known = self._columns_of(query)
+            if columns and known is not None and not isinstance(query.body, Rows):
+                if len(known) != len(columns) and len(first_items(query)) != len(columns):
+                    raise OraError(32038, "number of WITH clause column names does not match number of elements", position)
+                known = dict(zip(columns, known.values(), strict=False))
+            elif columns:
+                known = dict.fromkeys(columns, "")  # type: ignore[arg-type]
+            self.common[-1][name] = known
+            if self.token.upper in ("SEARCH", "CYCLE"):
+                self.unsupported(f"{self.token.upper} clause of WITH")
+            parts.append((name, columns, query, ""))
+            if not self.accept(","):
+                break
+        if not self.at("SELECT") and not self.at("("):
+            self.missing("SELECT")
+        return parts, recursive
+
+    def _name_list(self) -> list[str]:
+        self.need("(")
+        names = [self.identifier()]
+        while self.accept(","):
+            names.append(self.identifier())
+        self.need(")")
+        return names
+
+    def _columns_of(self, query: Query) -> Columns | None:
+        block = first_block(query.body)
+        return block.columns() if block is not None else None
+
+    def _body(self) -> Body:
+        left = self._set_term()
+        while self.token.upper in _SET_OPERATORS and self.token.kind == "word":
+            operator = self.token.upper
+            self.position += 1
+            operator = "EXCEPT" if operator == "MINUS" else operator
+            if self.accept("ALL"):
+                operator += " ALL"
+            else:
+                self.accept("DISTINCT")
+            position = self.token.position
+            right = self._set_term()
+            refusals.check_branches(left, right, position)
+            for side in (left, right):
+                if isinstance(side, Block):
+                    refusals.check_block(side, [])
+            left = SetOperation(left, operator, right)
+        return left
+
+    def _set_term(self) -> Body:
+        if self.at("("):
+            self.position += 1
+            body = self._body()
+            self.need(")")
+            return body
+        if self.accept("VALUES"):
+            node, width = self.rows_of_values()
+            return Rows(Node("VALUES ", node), width)
+        if not self.accept("SELECT"):
+            self.missing("SELECT")
+        return self._block()
+
+    def rows_of_values(self) -> tuple[Node, int]:
+        """Read the rows behind VALUES of a table value constructor; give their text and the number of columns."""
+        rows: list[Node] = []
+        width = 0
+        while True:
+            position = self.token.position
+            values = self.arguments() if self.at("(") else [self.expression()]
+            if not values:
+                raise OraError(936, "missing expression", position)
+            if rows and len(values) != width:
+                raise OraError(1789, "query block has incorrect number of result columns", position)
+            width = len(values)
+            rows.append(Node("(", *join(values), ")"))
+            if not self.accept(","):
+                return Node(*join(rows)), width
+
+    # -- one block
+
+    def _block(self) -> Block:
+        saved = (self.scope, self.aggregates, self.windows, self.rownums, self.sequences, self.levels)
+        scope = Scope(self.scope)
+        self.scope, self.aggregates, self.windows, self.rownums = scope, [], [], []
+        self.sequences, self.levels = {}, []
+        block = Block(scope)
+        if self.accept("DISTINCT") or self.accept("UNIQUE"):
+            block.distinct = True
+        else:
+            self.accept("ALL")
+        self._select_list(block)
+        if self.sequences and block.distinct:
+            raise OraError(2287, "sequence number not allowed here", self.token.position)
+        sequences = len(self.sequences)
+        if self.accept("FROM"):
+            self._from(block)
+        elif not self._ends_select_list():
+            self.missing("FROM")
+        if self.accept("WHERE"):
+            self._where(block)
+        if self.at("CONNECT") or self.at("START", "WITH"):
+            self._connect_by(block)
+        if self.accept("GROUP"):
+            self._group_by(block)
+        if self.accept("HAVING"):
+            block.having = self.expression()
+            if block.group is None and self.accept("GROUP"):
+                self._group_by(block)
+        if self.levels and block.levels is None:
+            raise OraError(1788, "CONNECT BY clause required in this query block", self.token.position)
+        if len(self.sequences) > sequences:
+            raise OraError(2287, "sequence number not allowed here", self.token.position)
+        block.aggregated = bool(self.aggregates)
+        block.windows = self.windows
+        refusals.name_references(block)
+        self.block_aggregates = self.aggregates
+        self.scope, self.aggregates, self.windows, self.rownums, self.sequences, self.levels = saved
+        return block
+
+    def _ends_select_list(self) -> bool:
+        token = self.token
+        return (
+            token.kind == "end"
+            or token.upper == ")"
+            or token.upper in ("WHERE", "GROUP", "HAVING", "ORDER", "FETCH", "OFFSET", "FOR", "CONNECT", "START")
+            or token.upper in _SET_OPERATORS
+        )
+
+    def _select_list(self, block: Block) -> None:
+        while True:
+            block.items.append(self._item())
+            if not self.accept(","):
+                break
+        if len(block.items) > 1 and any(item.star and item.qualifier is None for item in block.items):
+            self.missing("FROM")
+
+    def _item(self) -> Item:
+        token = self.token
+        if token.upper == "*" and token.kind == "symbol":
+            self.position += 1
+            return Item(Node("*"), "*", star=True)
+        if token.kind in ("word", "quoted") and token.upper not in RESERVED:
+            ahead = 1
+            while self.peek(ahead).upper == "." and self.peek(ahead + 1).kind in ("word", "quoted"):
+                ahead += 2
+            if self.peek(ahead).upper == "." and self.peek(ahead + 1).upper == "*":
+                names = [self.peek(at).value for at in range(0, ahead, 2)]
+                self.position += ahead + 2
+                node = Node(".".join(quote(name) for name in names), ".*")
+                return Item(node, "*", star=True, qualifier=names[-1])
+        start = self.position
+        node = self.expression()
+        alias = self._column_alias()
+        if alias is not None:
+            return Item(node, alias, alias=True)
+        if node.name is not None and self.tokens[start].upper != "(":
+            return Item(node, node.name)
+        return Item(node, self._heading(start))
+
+    def _column_alias(self) -> str | None:
+        token = self.token
+        if self.accept("AS"):
+            if self.token.kind == "word" and self.token.upper in RESERVED:
+                self.missing("FROM")
+            return self.identifier()
+        if token.kind == "quoted" or (token.kind == "word" and token.upper not in RESERVED and not self._clause_ahead(token)):
+            return self.identifier()
+        if token.kind == "invalid":
+            self.unexpected()
+        if token.kind == "string":
+            self.unexpected()
+        return None
+
+    def _clause_ahead(self, token: Token) -> bool:
+        """Whether an unreserved word begins a clause behind a select list without FROM, or a target list."""
+        return (token.upper == "FETCH" and self.peek().upper in ("FIRST", "NEXT", "APPROX", "APPROXIMATE", "EXACT")) or (
+            token.upper == "BULK" and self.peek().upper == "COLLECT"
+        )
+
+    def _heading(self, start: int) -> str:
+        first, last = self.tokens[start], self.tokens[self.position - 1]
+        if self.source:
+            text = self.source[first.position : last.end]
+        else:
+            text = "".join(token.text for token in self.tokens[start : self.position])
+        return _BLANKS.sub("", text).upper()[:128]
+
+    def _where(self, block: Block) -> None:
+        known = len(self.aggregates), len(self.windows)
+        before = len(self.rownums)
+        for node in self.conjuncts():
+            if not self._row_bound(block, node):
+                block.where.append(node)
+        refusals.check_where(len(self.aggregates) > known[0], len(self.windows) > known[1], self.token.position)
+        if len(self.rownums) > before:
+            self.unsupported("ROWNUM other than compared with a number, as a condition of its own")
+
+    def conjuncts(self) -> list[Node]:
+        """Read a condition as the list of those that must all hold."""
+        nodes = [self.predicate()]
+        while self.accept("AND"):
+            nodes.append(self.predicate())
+        if not self.at("OR"):
+            return nodes
+        parts: list[str | Node] = ["(", *join(nodes, " AND ")]
+        while self.accept("OR"):
+            parts.append(" OR ")
+            parts += join(self._conjuncts_without_or(), " AND ")
+        return [Node(*parts, ")", kind="condition", type="boolean")]
+
+    def _conjuncts_without_or(self) -> list[Node]:
+        nodes = [self.predicate()]
+        while self.accept("AND"):
+            nodes.append(self.predicate())
+        return nodes
+
+    def _row_bound(self, block: Block, node: Node) -> bool:
+        """Take a comparison of ROWNUM as the block's bound; give whether it was one."""
+        operator = node.value
+        if operator not in _FLIPPED or len(node.parts) != 3:
+            return False
+        left, _, right = node.parts
+        if not isinstance(left, Operand) or not isinstance(right, Operand):
+            return False
+        if right.kind == "rownum":
+            left, right, operator = right, left, _FLIPPED[operator]
+        if left.kind != "rownum" or right.kind == "rownum":
+            return False
+        self.rownums.remove(left.inner)
+        value = right.inner
+        if operator in (">", ">="):
+            block.where.append(Node("(", value, f")::numeric {'<' if operator == '>' else '<='} 1", kind="condition"))
+            return True
+        if operator == "<>":
+            self.unsupported("ROWNUM <> n")
+        bound = value
+        if operator == "<":
+            bound = Node("ceil((", value, ")::numeric) - 1")
+        elif operator == "=":
+            bound = Node("CASE (", value, ")::numeric WHEN 1 THEN 1 ELSE 0 END")
+        block.top = bound if block.top is None else Node("LEAST(", block.top, ", ", bound, ")")
+        return True
+
+    def _connect_by(self, block: Block) -> None:
+        if self.at("START") or not self.accept("CONNECT"):
+            self.unsupported("START WITH ... CONNECT BY")
+        self.need("BY")
+        self.accept("NOCYCLE")
+        node = self.predicate()
+        operator = node.value
+        left, right = (node.parts[0], node.parts[2]) if len(node.parts) == 3 else (None, None)
+        if (
+            not block.dual
+            or not isinstance(left, Operand)
+            or not isinstance(right, Operand)
+            or left.inner not in self.levels
+            or operator not in ("<=", "<")
+            or self.at("AND")
+        ):
+            self.unsupported("CONNECT BY other than LEVEL <= n over DUAL")
+        block.levels = right.inner if operator == "<=" else Node("ceil((", right.inner, ")::numeric) - 1")
+        block.scope.sources[0].columns = {"DUMMY": "text", "LEVEL": "number"}
+
+    def _group_by(self, block: Block) -> None:
+        self.need("BY")
+        known = len(self.aggregates)
+        block.group = [self._grouping()]
+        while self.accept(","):
+            block.group.append(self._grouping())
+        if len(self.aggregates) > known:
+            raise OraError(934, "Group function is not allowed here.", self.token.position)
+
+    def _grouping(self) -> Node:
+        token = self.token
+        if token.upper in ("ROLLUP", "CUBE") and self.peek().upper == "(":
+            self.position += 1
+            return Node(f"{token.upper}(", *join(self.arguments()), ")", value="sets")
+        if token.upper == "GROUPING" and self.peek().upper == "SETS":
+            self.position += 2
+            self.need("(")
+            sets = [self._grouping_set()]
+            while self.accept(","):
+                sets.append(self._grouping_set())
+            self.need(")")
+            return Node("GROUPING SETS (", *join(sets), ")", value="sets")
+        node = self.expression()
+        if node.kind == "integer":
+            raise OraError(3162, f"GROUP BY position {node.value}: GROUP_BY_POSITION_ENABLED is FALSE", token.position)
+        if node.kind == "subquery":
+            raise OraError(22818, "subquery expressions not allowed here", token.position)
+        return node
+
+    def _grouping_set(self) -> Node:
+        if self.at("("):
+            values = self.arguments()
+            return Node("(", *join(values), ")")
+        return self.expression()
+
+    # -- FROM
+
+    def _from(self, block: Block) -> None:
+        scope = block.scope
+        while True:
+            if block.from_parts:
+                block.from_parts.append(", ")
+            block.from_parts += self._joined(scope)
+            if not self.accept(","):
+                break
+        if len(scope.sources) == 1:
+            source = scope.sources[0]
+            block.dual = source.table == "DUAL" and source.schema == "SYS"
+            if source.alias is not None and isinstance(block.from_parts[0], str) and len(block.from_parts) == 1:
+                block.single = (block.from_parts[0], source.alias)
+            elif source.alias is not None:
+                block.single = ("", source.alias)
+
+    def _joined(self, scope: Scope) -> list[str | Node]:
+        parts = self._table(scope)
+        while True:
+            known = len(scope.sources)
+            natural = self.accept("NATURAL")
+            if self.accept("CROSS", "JOIN"):
+                parts += [" CROSS JOIN ", *self._table(scope)]
+                continue
+            if self.token.upper in ("CROSS", "OUTER") and self.peek().upper == "APPLY":
+                outer = self.token.upper == "OUTER"
+                self.position += 2
+                parts += [" LEFT JOIN LATERAL " if outer else " CROSS JOIN LATERAL ", *self._table(scope, lateral=True)]
+                parts += [" ON TRUE"] if outer else []
+                continue
+            kind = self._join_kind()
+            if kind is None:
+                if natural:
+                    self.missing("JOIN")
+                return parts
+            right = self._table(scope)
+            if natural:
+                parts += [f" NATURAL{kind}", *right]
+                scope.merged |= {"*"}
+            elif self.accept("USING"):
+                columns = self._name_list()
+                scope.merged |= set(columns)
+                parts += [kind, *right, f" USING ({', '.join(quote(column) for column in columns)})"]
+            else:
+                if not self.accept("ON"):
+                    raise OraError(2000, "missing ON or USING keyword", self.token.position)
+                aggregates = len(self.aggregates)
+                condition = self.expression()
+                refusals.check_where(len(self.aggregates) > aggregates, False, self.token.position)
+                parts += [kind, *right, " ON ", condition]
+            del known
+
+    def _join_kind(self) -> str | None:
+        word = self.token.upper
+        if word == "JOIN":
+            self.position += 1
+            return " JOIN "
+        if word == "INNER":
+            self.position += 1
+            self.need("JOIN")
+            return " JOIN "
+        if word in ("LEFT", "RIGHT", "FULL") and self.peek().upper in ("JOIN", "OUTER"):
+            self.position += 1
+            self.accept("OUTER")
+            self.need("JOIN")
+            return f" {word} JOIN "
+        return None
+
+    def _alias(self) -> str | None:
+        token = self.token
+        if token.kind == "quoted" or (token.kind == "word" and token.upper not in NO_TABLE_ALIAS):
+            return self.identifier()
+        return None
+
+    def _table(self, scope: Scope, *, lateral: bool = False) -> list[str | Node]:
+        if self.at("("):
+            return self._parenthesized_table(scope, lateral=lateral)
+        if self.at("LATERAL") and self.peek().upper == "(":
+            self.position += 1
+            return [*([] if lateral else ["LATERAL "]), *self._parenthesized_table(scope, lateral=True)]
+        word = self.token.upper
+        if word == "JSON_TABLE" and self.peek().upper == "(":
+            return self._json_table(scope)
+        if word in ("TABLE", "XMLTABLE", "VECTOR_CHUNKS", "CONTAINERS", "GRAPH_TABLE", "ONLY") and self.peek().upper == "(":
+            self.unsupported(f"{word} in FROM")
+        return self.named_table(scope)
+
+    def named_table(self, scope: Scope) -> list[str | Node]:
+        """Read the name of a table or view with its alias; it becomes a source of ``scope``."""
+        names = self.table_name()
+        if self.at("("):
+            self.unsupported(f"the function {'.'.join(names)} in FROM")
+        if names in (["DUAL"], ["SYS", "DUAL"]):
+            alias = self._alias() or "DUAL"
+            scope.sources.append(Source(alias, {"DUMMY": "text"}, schema="SYS", table="DUAL"))
+            return [_DUAL + quote(alias)]
+        self._refuse_table_clauses()
+        if len(names) == 1:
+            for common in reversed(self.common):
+                if names[0] in common:
+                    alias = self._alias()
+                    scope.sources.append(Source(alias or names[0], common[names[0]], table=names[0], lockable=False))
+                    return [quote(names[0]) + (f" AS {quote(alias)}" if alias else "")]
+        schema, table = names if len(names) == 2 else (self.names.user, names[0])
+        self.tables.append((schema, table))
+        known = self.names.columns(schema, table)
+        columns: Columns | None = {name: data_type(kind) for name, kind in known} if known is not None else None
+        alias = self._alias()
+        self._refuse_table_clauses()
+        scope.sources.append(Source(alias or table, columns, schema=schema, table=table))
+        text = quote(table)
+        if len(names) == 2:
+            text = f"ora.{text}" if schema == "SYS" else f"{quote(schema)}.{text}"
+        return [text + (f" AS {quote(alias)}" if alias else "")]
+
+    def _refuse_table_clauses(self) -> None:
+        word = self.token.upper
+        if word in ("PARTITION", "SUBPARTITION", "SAMPLE", "PIVOT", "UNPIVOT", "MATCH_RECOGNIZE", "MODEL", "VERSIONS"):
+            following = self.peek().upper
+            if following in ("(", "FOR", "BETWEEN", "BLOCK", "DIMENSION", "XML", "INCLUDE", "EXCLUDE"):
+                self.unsupported(word)
+        if word == "AS" and self.peek().upper == "OF":
+            self.unsupported("AS OF (flashback query)")
+
+    def _parenthesized_table(self, scope: Scope, *, lateral: bool) -> list[str | Node]:
+        if self.peek().upper in ("SELECT", "WITH", "VALUES") or (self.peek().upper == "(" and self._query_ahead()):
+            self.position += 1
+            outer = self.scope
+            self.scope = scope if lateral else scope.parent
+            query = self.query()
+            self.scope = outer
+            self.need(")")
+            self._refuse_table_clauses()
+            return [*self._inline_view(scope, query)]
+        self.position += 1
+        if self.token.kind not in ("word", "quoted", "symbol"):
+            self.unexpected()
+        parts = self._joined(scope)
+        self.need(")")
+        return ["(", *parts, ")"]
+
+    def _inline_view(self, scope: Scope, query: Query) -> list[str | Node]:
+        alias = self._alias()
+        columns = self._columns_of(query)
+        listed = ""
+        if isinstance(query.body, Rows):
+            names = self._name_list() if alias is not None and self.at("(") else []
+            if names and len(names) != query.body.width:
+                raise OraError(32038, "number of column names does not match number of values", self.token.position)
+            columns = dict.fromkeys(names, "") if names else None  # type: ignore[arg-type]
+            listed = f" ({', '.join(quote(name) for name in names)})" if names else ""
+        self._refuse_table_clauses()
+        block = query.body if isinstance(query.body, Block) else None
+        lockable = block is not None and not (
+            block.grouped or block.distinct or query.limited or query.order or block.top is not None
+        )
+        if lockable and block is not None:
+            lockable = all(source.lockable for source in block.scope.sources)
+        scope.sources.append(Source(alias, columns, lockable=lockable))
+        return [Subquery(query), f" AS {quote(alias)}{listed}" if alias else ""]
+
+    def _json_table(self, scope: Scope) -> list[str | Node]:
+        self.position += 1
+        outer = self.scope
+        self.scope = scope
+        node, columns = json_functions.table(self)
+        self.scope = outer
+        alias = self._alias()
+        scope.sources.append(Source(alias, columns, lockable=False))
+        return [node, f" AS {quote(alias)}" if alias else ""]
+
+    # -- ORDER BY, row limits, locks
+
+    def _order(self, block: Block | None) -> list[tuple[Node, str]]:
+        self.position += 1
+        if self.at("SIBLINGS"):
+            raise OraError(30929, "ORDER SIBLINGS BY clause not allowed here", self.token.position)
+        self.need("BY")
+        saved = self.scope, self.aggregates, self.windows
+        if block is not None:
+            self.scope = block.scope
+        self.aggregates, self.windows = [], []
+        keys: list[tuple[Node, str]] = []
+        while True:
+            node = self.expression()
+            keys.append((node, direction(self)))
+            if not self.accept(","):
+                break
+        if block is not None:
+            if self.aggregates and not block.grouped:
+                refusals.refuse_plain_items(block)
+                block.aggregated = True
+            block.windows = [*block.windows, *self.windows]
+        self.scope, self.aggregates, self.windows = saved
+        return keys
+
+    def _block_keys(self, query: Query, block: Block, keys: list[tuple[Node, str]]) -> list[Node]:
+        aliases = {item.name: item for item in block.items if item.alias}
+        count = None if block.star else len(block.items)
+        found: list[Node] = []
+        for node, way in keys:
+            if node.kind == "integer":
+                place = int(node.value)
+                if place < 1 or (count is not None and place > count):
+                    raise OraError(1785, "ORDER BY item must be the number of a SELECT-list expression")
+                if count is not None:
+                    item = block.items[place - 1]
+                    if item.node.kind == "distance":
+                        query.distance_keys.add(item.name)
+                    found.append(Node(SortKey(Node(node.value, type=item.node.type)), way))
+                else:
+                    found.append(Node(node.value, way))
+                continue
+            if isinstance(node, Column) and len(node.chain) == 1 and node.chain[0] in aliases:
+                item = aliases[node.chain[0]]
+                block.scope.references.remove(node)
+                if item.node.kind == "distance":
+                    query.distance_keys.add(item.name)
+                if isinstance(item.node, Column):
+                    found.append(Node(SortKey(item.node), way))
+                else:
+                    found.append(Node(SortKey(Node(quote(item.name), type=item.node.type)), way))
+                continue
+            self._name_aliases(node, block, aliases)
+            if node.kind == "distance" and not query.approximate:
+                found.append(Node(self._exact(query, block, node), way))
+            else:
+                found.append(Node(SortKey(node), way))
+        return found
+
+    def _exact(self, query: Query, block: Block, node: Node) -> Node:
+        """Give a distance as a sort key that no vector index fits; one of the select list is not computed twice."""
+        text = node.canonical()
+        if not block.star:
+            for number, item in enumerate(block.items):
+                if item.node.kind == "distance" and item.node.canonical() == text:
+                    query.distance_keys.add(item.name)
+                    return Node(str(number + 1))
+        return Node("(", node, " + 0::float8)")
+
+    def _name_aliases(self, node: Node, block: Block, aliases: dict[str, Item]) -> None:
+        """Let names inside a sort expression stand for the select items they name, unless a table has such a column."""
+        for inner in walk(node):
+            if isinstance(inner, Column) and inner.scope is block.scope and len(inner.chain) == 1:
+                item = aliases.get(inner.chain[0])
+                if item is not None and not refusals.is_own_column(inner):
+                    inner.target = item.node
+
+    def _set_keys(self, body: Body, keys: list[tuple[Node, str]]) -> list[Node]:
+        block = first_block(body)
+        items = block.items if block is not None else []
+        star = block is None or block.star
+        found: list[Node] = []
+        for node, way in keys:
+            if node.kind == "integer":
+                if not star and not 1 <= int(node.value) <= len(items):
+                    raise OraError(1785, "ORDER BY item must be the number of a SELECT-list expression")
+                found.append(Node(node.value, way))
+            elif isinstance(node, Column):
+                name = node.chain[-1]
+                if not star and all(item.name != name for item in items):
+                    raise OraError(904, f'"{name}": invalid identifier', node.position)
+                found.append(Node(quote(name), way))
+            else:
+                self.unsupported("an expression in ORDER BY behind a set operator")
+        return found
+
+    def _limits(self, query: Query) -> None:
+        if self.at("OFFSET"):
+            self.position += 1
+            query.offset = self._count(self.operand())
+            self._rows_word()
+        if not self.at("FETCH"):
+            return
+        self.position += 1
+        mode = self.token.upper if self.token.upper in ("APPROX", "APPROXIMATE", "EXACT") else ""
+        self.position += 1 if mode else 0
+        if self.token.upper not in ("FIRST", "NEXT"):
+            self.missing("FIRST")
+        self.position += 1
+        query.approximate = mode.startswith("APPROX")
+        if self.token.upper in ("ROW", "ROWS"):
+            query.limit = Node("1")
+        else:
+            query.limit = self._count(self.operand())
+        if self.token.upper in ("PERCENT", "PARTITIONS", "PARTITION"):
+            self.unsupported(f"FETCH with {self.token.upper}")
+        self._rows_word()
+        if self.accept("WITH", "TIES"):
+            query.ties = True
+        elif not self.accept("ONLY"):
+            self.missing("ONLY")
+        if self.at("WITH", "TARGET"):
+            self.position += 2
+            self.need("ACCURACY")
+            self._accuracy()
+
+    def _rows_word(self) -> None:
+        if self.token.upper not in ("ROW", "ROWS"):
+            self.missing("ROWS")
+        self.position += 1
+
+    def _count(self, node: Node) -> Node:
+        return Node(node.value) if node.kind == "integer" else Node("ora.row_count(", node, ")")
+
+    def _accuracy(self) -> None:
+        if self.accept("PARAMETERS"):
+            self.need("(")
+            if self.accept("EFSEARCH"):
+                self.ef_search = max(1, min(self.integer(), 1000))
+            elif self.accept("NEIGHBOR", "PARTITION", "PROBES"):
+                self.probes = max(1, min(self.integer(), 32768))
+            else:
+                self.unexpected()
+            self.need(")")
+            return
+        position = self.token.position
+        accuracy = self.integer()
+        self.accept("PERCENT")
+        if not 1 <= accuracy <= 100:
+            raise OraError(51937, "the target accuracy must be between 1 and 100", position)
+        self.probes = 32768 if accuracy == 100 else max(1, accuracy // 10)
+        self.ef_search = 1000 if accuracy == 100 else max(40, (accuracy - 85) * 20)
+
+    def _for_update(self, query: Query) -> None:
+        position = self.token.position
+        self.position += 1
+        self.need("UPDATE")
+        query.locking = True
+        self.locks = True
+        block = query.body if isinstance(query.body, Block) else None
+        refusals.check_lock(query, block, position)
+        if block is None:
+            raise OraError(1786, "FOR UPDATE of this query expression is not allowed", position)
+        of: list[str] = []
+        if self.accept("OF"):
+            while True:
+                alias = self._locked_source(block)
+                if alias is not None and alias not in of:
+                    of.append(alias)
+                if not self.accept(","):
+                    break
+        lockable = any(source.lockable and source.table != "DUAL" for source in block.scope.sources)
+        query.lock_text = " FOR UPDATE" if lockable else ""
+        if of:
+            query.lock_text += f" OF {', '.join(quote(alias) for alias in of)}"
+        if self.accept("NOWAIT"):
+            self.lock_wait = LockWait.NOWAIT
+            query.lock_text += " NOWAIT" if lockable else ""
+        elif self.accept("SKIP"):
+            self.need("LOCKED")
+            self.lock_wait = LockWait.SKIP_LOCKED
+            query.lock_text += " SKIP LOCKED" if lockable else ""
+        elif self.accept("WAIT"):
+            if self.at("-"):
+                raise OraError(30005, "missing or invalid WAIT interval", self.token.position)
+            self.lock_seconds = self.integer()
+            self.lock_wait = LockWait.SECONDS
+
+    def _locked_source(self, block: Block) -> str | None:
+        position = self.token.position
+        chain = [self.identifier()]
+        while self.accept("."):
+            chain.append(self.identifier())
+        column = Column(chain, block.scope, position)
+        block.scope.references.remove(column)
+        column.resolve()
+        source = column.own_source()
+        if source is None and not block.scope.known:
+            return None
+        if source is None:
+            raise OraError(904, f'"{chain[-1]}": invalid identifier', position)
+        return source.alias
+
+    # -- queries inside expressions
+
+    def parenthesized_query(self) -> Node:
+        """Read ``(query)`` as an expression; over DUAL alone it is the expression it selects."""
+        self.need("(")
+        if self.at("("):
+            node = self.parenthesized_query()
+            self.need(")")
+            return node
+        query = self.query()
+        if query.order and not query.limited:
+            raise OraError(907, "missing right parenthesis", self.token.position)
+        self.need(")")
+        block = query.body if isinstance(query.body, Block) else None
+        if block is not None and block.dual and self._is_expression(query, block):
+            node = block.items[0].node
+            return node if node.kind in ("bind", "string", "embedding") else Node("(", node, ")", type=node.type)
+        return Subquery(query)
+
+    def _is_expression(self, query: Query, block: Block) -> bool:
+        return (
+            len(block.items) == 1
+            and not block.items[0].star
+            and not block.scope.references
+            and not (block.where or block.grouped or block.distinct or block.windows)
+            and block.levels is None
+            and block.top is None
+            and not (query.with_parts or query.order or query.limited)
+            and all(node.kind not in ("rownum", "nextval", "subquery") for node in walk(block.items[0].node))
+        )
+
+
+def first_items(query: Query) -> list[Item]:
+    """Give the select list that names the columns."""
+    block = first_block(query.body)
+    return block.items if block is not None else []

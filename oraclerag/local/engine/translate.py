@@ -1,0 +1,140 @@
+"""Oracle SQL to PostgreSQL: the entry points."""
+
+from __future__ import annotations
+
+from oraclerag.local.engine.block import Query, first_block, output_columns
+from oraclerag.local.engine.dml import Bare, Parser
+from oraclerag.local.engine.lexer import Token, tokenize
+from oraclerag.local.engine.plan import Names, Plan, Verb
+from oraclerag.local.engine.tree import Node, Output
+from oraclerag.local.interface import OraError, StatementKind, StatementShape
+
+__all__ = ["Parser", "expression", "shape", "translate", "view_query"]
+
+_KINDS = {
+    **dict.fromkeys(("SELECT", "WITH", "("), StatementKind.QUERY),
+    **dict.fromkeys(("INSERT", "UPDATE", "DELETE", "MERGE"), StatementKind.DML),
+    **dict.fromkeys(("BEGIN", "DECLARE", "CALL", "<<"), StatementKind.PLSQL),
+    **dict.fromkeys(
+        ("CREATE", "ALTER", "DROP", "TRUNCATE", "RENAME", "GRANT", "REVOKE", "COMMENT", "ANALYZE", "AUDIT", "NOAUDIT", "PURGE"),
+        StatementKind.DDL,
+    ),
+}
+_VERBS = {"INSERT": Verb.INSERT, "UPDATE": Verb.UPDATE, "DELETE": Verb.DELETE, "MERGE": Verb.MERGE}
+
+
+def shape(sql: str) -> StatementShape:
+    """Tell kind and binds of a statement from its tokens alone; it need not be valid."""
+    tokens = tokenize(sql)
+    kind = _KINDS.get(tokens[0].upper, StatementKind.OTHER)
+    if kind in (StatementKind.DDL, StatementKind.OTHER):
+        return StatementShape(kind)
+    binds = [token.value for token in tokens if token.kind == "bind"]
+    if kind is StatementKind.PLSQL:
+        return StatementShape(kind, tuple(dict.fromkeys(binds)))
+    return StatementShape(kind, tuple(binds), _first_returned(tokens) if kind is StatementKind.DML else None)
+
+
+def _first_returned(tokens: list[Token]) -> int | None:
+    """Give the number of binds before ``INTO`` of a RETURNING clause."""
+    returning = False
+    count = 0
+    for token in tokens:
+        if token.kind == "bind":
+            count += 1
+        elif token.upper in ("RETURNING", "RETURN"):
+            returning = True
+        elif returning and token.upper == "INTO":
+            return count
+    return None
+
+
+def _parser(sql: str, names: Names) -> Parser:
+    tokens = tokenize(sql)
+    for token in tokens:
+        if token.kind == "invalid":
+            before = sql[max(0, token.position - 40) : token.position].rstrip()
+            raise OraError(911, f"'{token.text}': invalid character after '{before}'", token.position)
+    return Parser(tokens, names, sql)
+
+
+def translate(sql: str, names: Names) -> Plan:
+    """Translate a query or a DML statement; what Oracle refuses is refused with its number."""
+    parser = _parser(sql, names)
+    word = parser.token.upper
+    if word in ("SELECT", "WITH", "("):
+        return _query_plan(parser)
+    if word in _VERBS:
+        return _dml_plan(parser, _VERBS[word])
+    raise OraError(900, "invalid SQL statement", parser.token.position)
+
+
+def _finish(parser: Parser, node: Node) -> Output:
+    if parser.token.kind != "end":
+        parser.unexpected()
+    output = Output()
+    node.write(output)
+    return output
+
+
+def _query_plan(parser: Parser) -> Plan:
+    query = parser.query(top=True)
+    block = first_block(query.body)
+    headings: tuple[str | None, ...] | None = None
+    if block is not None and not block.star:
+        block.named = False
+        headings = tuple(item.name for item in block.items)
+    output = _finish(parser, Bare(query))
+    return Plan(
+        StatementKind.QUERY,
+        Verb.SELECT,
+        output.text(),
+        tuple(output.parameters),
+        headings=headings,
+        locks=parser.locks,
+        lock_wait=parser.lock_wait,
+        lock_seconds=parser.lock_seconds,
+        embeds=parser.embeds,
+        probes=parser.probes,
+        ef_search=parser.ef_search,
+        tables=tuple(dict.fromkeys(parser.tables)),
+    )
+
+
+def _dml_plan(parser: Parser, verb: Verb) -> Plan:
+    read = {Verb.INSERT: parser.insert, Verb.UPDATE: parser.update, Verb.DELETE: parser.delete, Verb.MERGE: parser.merge}
+    output = _finish(parser, read[verb]())
+    return Plan(
+        StatementKind.DML,
+        verb,
+        output.text(),
+        tuple(output.parameters),
+        values=parser.values.span if parser.values is not None else None,
+        returning=parser.returning,
+        embeds=parser.embeds,
+        tables=tuple(dict.fromkeys(parser.tables)),
+        columns=tuple(parser.target_columns),
+    )
+
+
+def expression(sql: str, names: Names, *, condition: bool = False) -> str:
+    """Translate an expression of DDL: a DEFAULT, a CHECK condition (``condition``), the key of an index. No binds."""
+    parser = _parser(sql, names)
+    parser.binds_allowed = False
+    node = parser.expression()
+    if parser.token.kind != "end":
+        parser.unexpected()
+    if condition and node.type != "boolean" and node.kind not in ("column", "condition", "other"):
+        raise OraError(920, "invalid relational operator", parser.token.position)
+    return parser.text(node)
+
+
+def view_query(sql: str, names: Names) -> tuple[str, tuple[str, ...]]:
+    """Translate the query of CREATE VIEW and CREATE TABLE AS; give its text and the column names."""
+    parser = _parser(sql, names)
+    parser.binds_allowed = False
+    query: Query = parser.query()
+    if parser.token.kind != "end":
+        parser.unexpected()
+    columns = output_columns(query, 0)
+    return parser.text(Bare(query)), tuple(name for name, _ in columns)

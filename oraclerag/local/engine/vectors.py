@@ -1,0 +1,188 @@
+"""Vector functions and operators, and embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from oraclerag.local.engine.plan import EmbedParameter
+from oraclerag.local.engine.scope import Column
+from oraclerag.local.engine.tree import Bind, Embedding, Node, walk
+from oraclerag.local.engine.words import quote_text
+from oraclerag.local.interface import OraError
+
+if TYPE_CHECKING:
+    from oraclerag.local.engine.expressions import ExpressionParser
+
+_METRICS = {
+    "COSINE": "<=>",
+    "DOT": "<#>",
+    "EUCLIDEAN": "<->",
+    "L2": "<->",
+    "EUCLIDEAN_SQUARED": "squared",
+    "L2_SQUARED": "squared",
+    "MANHATTAN": "<+>",
+    "HAMMING": "ora.hamming_distance",
+    "JACCARD": "ora.jaccard_distance",
+}
+_FORMATS = frozenset({"FLOAT32", "FLOAT64", "INT8", "BINARY", "*"})
+
+
+def _vector(node: Node) -> Node:
+    """Read a bind or a text as a vector; PostgreSQL could not choose among its vector types."""
+    return Node(node, "::vector", type="vector") if node.kind in ("bind", "string", "null") else node
+
+
+def distance(left: Node, operator: str, right: Node) -> Node:
+    """Give the distance of two vectors by an operator of pgvector or a function of schema ``ora``."""
+    if operator == "squared":
+        return Node("power(", distance(left, "<->", right), ", 2)", type="double")
+    if operator.startswith("ora."):
+        return Node(f"{operator}(", _vector(left), ", ", _vector(right), ")", type="double")
+    return Node("(", _vector(left), f" {operator} ", _vector(right), ")", kind="distance", type="double")
+
+
+def _vector_distance(parser: ExpressionParser, name: str) -> Node:
+    parser.need("(")
+    left = parser.expression()
+    if not parser.at(","):
+        raise OraError(938, f"not enough arguments for function '{name}'", parser.token.position)
+    parser.need(",")
+    right = parser.expression()
+    metric = "COSINE"
+    if parser.accept(","):
+        token = parser.token
+        metric = token.upper
+        if metric == "CUSTOM":
+            raise OraError(51971, "custom distance functions work through an index only", token.position)
+        if metric not in _METRICS:
+            raise OraError(51964, f"Invalid vector distance metric {token.text}", token.position)
+        parser.position += 1
+    if parser.at(","):
+        raise OraError(939, f"too many arguments for function '{name}'", parser.token.position)
+    parser.need(")")
+    return distance(left, _METRICS[metric], right)
+
+
+def _short_distance(operator: str) -> Callable[[ExpressionParser, str], Node]:
+    def read(parser: ExpressionParser, name: str) -> Node:
+        position = parser.token.position
+        values = parser.arguments()
+        if len(values) != 2:
+            raise OraError(909, f"The number of arguments for function '{name}' is invalid.", position)
+        node = distance(values[0], operator, values[1])
+        return Node("(-", node, ")", type="double") if name == "INNER_PRODUCT" else node
+
+    return read
+
+
+def _to_vector(parser: ExpressionParser, name: str) -> Node:
+    position = parser.token.position
+    parser.need("(")
+    if parser.at(")"):
+        raise OraError(909, f"The number of arguments for function '{name}' is invalid.", position)
+    value = parser.expression()
+    dimensions = ""
+    if parser.accept(","):
+        if not parser.accept("*"):
+            dimensions = f"({parser.integer()})"
+        if parser.accept(","):
+            token = parser.token
+            if token.upper not in _FORMATS:
+                raise OraError(51802, f"Invalid vector format {token.text}", token.position)
+            parser.position += 1
+            if parser.accept(",") and not parser.accept("DENSE"):
+                parser.unsupported("sparse vectors")
+    parser.need(")")
+    return Node("(", value, f")::vector{dimensions}", type="vector")
+
+
+def _serialize(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
+    parser.need("(")
+    value = parser.expression()
+    target = "ora.varchar2"
+    if parser.accept("RETURNING"):
+        token = parser.token
+        if token.upper not in ("VARCHAR2", "CLOB"):
+            raise OraError(51809, "a vector can be returned as VARCHAR2 or CLOB only", token.position)
+        parser.position += 1
+        target = "ora.clob" if token.upper == "CLOB" else target
+        if parser.accept("("):
+            parser.integer()
+            if parser.token.upper in ("BYTE", "CHAR"):
+                parser.position += 1
+            parser.need(")")
+    parser.need(")")
+    return Node("ora.from_vector(", _vector(value), f")::{target}", type="clob" if target == "ora.clob" else "text")
+
+
+def _one_vector(function: str) -> Callable[[ExpressionParser, str], Node]:
+    def read(parser: ExpressionParser, name: str) -> Node:
+        position = parser.token.position
+        values = parser.arguments()
+        if len(values) != 1:
+            raise OraError(909, f"The number of arguments for function '{name}' is invalid.", position)
+        return Node(f"{function}(", _vector(values[0]), ")", type="text" if name.endswith("FORMAT") else "number")
+
+    return read
+
+
+def _embedding(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
+    """Read VECTOR_EMBEDDING: over a bind or a literal it is a parameter, over anything else a call that announces it."""
+    parser.need("(")
+    token = parser.token
+    if token.kind not in ("word", "quoted"):
+        raise OraError(904, "the model of VECTOR_EMBEDDING must be named by an identifier", token.position)
+    chain = [parser.identifier()]
+    while parser.accept("."):
+        chain.append(parser.identifier())
+    if len(chain) > 2:
+        parser.unexpected()
+    owner, model = chain if len(chain) == 2 else (parser.names.user, chain[0])
+    parser.need("USING")
+    if parser.at("*"):
+        parser.unsupported("VECTOR_EMBEDDING(... USING *)")
+    value = parser.expression()
+    parser.need("AS")
+    parser.identifier()
+    parser.need(")")
+    dimensions = parser.names.model_dimensions(owner, model)
+    if dimensions is None:
+        raise OraError(40284, "model does not exist", token.position)
+    qualified = f"{owner}.{model}"
+    if value.kind == "null":
+        return Node("NULL::vector", type="vector")
+    if value.kind == "string":
+        return Embedding(EmbedParameter(qualified, None, value.value))
+    if isinstance(value, Bind):
+        return Embedding(EmbedParameter(qualified, value.value))
+    parser.embeds = True
+    call = Node(f"ora.embed({quote_text(qualified)}, {dimensions}, ora.s(", value, "))", type="vector")
+    if any(isinstance(node, Column) or node.kind == "subquery" for node in walk(value)):
+        return call
+    return Node("(SELECT ", call, ")", type="vector")
+
+
+def _chunks(parser: ExpressionParser, name: str) -> Node:
+    parser.unsupported(name)
+
+
+CALLS: dict[str, Callable[[ExpressionParser, str], Node]] = {
+    "VECTOR_DISTANCE": _vector_distance,
+    "COSINE_DISTANCE": _short_distance("<=>"),
+    "L2_DISTANCE": _short_distance("<->"),
+    "L1_DISTANCE": _short_distance("<+>"),
+    "INNER_PRODUCT": _short_distance("<#>"),
+    "HAMMING_DISTANCE": _short_distance("ora.hamming_distance"),
+    "JACCARD_DISTANCE": _short_distance("ora.jaccard_distance"),
+    "TO_VECTOR": _to_vector,
+    "VECTOR": _to_vector,
+    "FROM_VECTOR": _serialize,
+    "VECTOR_SERIALIZE": _serialize,
+    "VECTOR_NORM": _one_vector("ora.vector_norm"),
+    "VECTOR_DIMS": _one_vector("ora.vector_dims"),
+    "VECTOR_DIMENSION_COUNT": _one_vector("ora.vector_dims"),
+    "VECTOR_DIMENSION_FORMAT": _one_vector("ora.vector_format"),
+    "VECTOR_EMBEDDING": _embedding,
+    "VECTOR_CHUNKS": _chunks,
+}
