@@ -49,6 +49,7 @@ CLOB_TEXT = "péché mignon ☃ 😀 " * 5000
 BLOB_DATA = bytes(range(256)) * 300
 VECTOR = array("f", [0.5, -1.25, 3.0, 0.0, 1e-3])
 DOCUMENT = {"a": 1, "b": [1, decimal.Decimal("2.5"), "x", None, True], "nested": {"ключ": "значение"}}
+BIG_MOMENT = dt.datetime(2026, 1, 2, 3, 4, 5)  # noqa: DTZ001
 MOMENT = dt.datetime(2026, 11, 30, 8, 1, 2, 345678)  # noqa: DTZ001
 
 _TOKEN = re.compile(
@@ -372,8 +373,7 @@ def _big(count: int) -> CannedRows:
         Column("D", OraType.DATE),
         Column("AMT", OraType.NUMBER, precision=12, scale=2),
     ]
-    moment = dt.datetime(2026, 1, 2, 3, 4, 5)  # noqa: DTZ001
-    return CannedRows(columns, ((number, f"name {number}", moment, number) for number in range(count)))
+    return CannedRows(columns, ((number, f"name {number}", BIG_MOMENT, number) for number in range(count)))
 
 
 def _faulty_rows() -> Iterator[tuple[int]]:

@@ -29,7 +29,7 @@ class PacketType(enum.IntEnum):
     MARKER = 12
 
 
-class DataFlag(enum.IntFlag):
+class DataFlag(enum.IntEnum):
     """Flags at the start of a DATA packet."""
 
     END_OF_FILE = 0x0040

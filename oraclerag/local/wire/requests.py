@@ -13,7 +13,7 @@ _EXECUTIONS, _IS_QUERY, _FLAGS = 1, 7, 9
 _COMMIT_AGAIN = 0x01
 
 
-class Option(enum.IntFlag):
+class Option(enum.IntEnum):
     """What an execute request asks for."""
 
     PARSE = 0x01
@@ -28,7 +28,7 @@ class Option(enum.IntFlag):
     BATCH_ERRORS = 0x80000
 
 
-class ExecuteFlag(enum.IntFlag):
+class ExecuteFlag(enum.IntEnum):
     """Further wishes of an execute request."""
 
     SCROLLABLE = 0x0002
