@@ -7,8 +7,7 @@ statements are written to the output buffer.
 from __future__ import annotations
 
 from alembic import context
-
-from oraclerag.schema import VERSION_TABLE
+from oraclerag.schema.revision import VERSION_TABLE
 
 connection = context.config.attributes.get("connection")
 options = {

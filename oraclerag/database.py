@@ -29,13 +29,13 @@ __all__ = ["Database", "driver_connection", "driver_types", "own_tables", "trans
 # is dead or the error is recoverable.
 _CLASSES: dict[type[errors.DatabaseError], tuple[str, ...]] = {
     errors.ConnectionFailed: (
-        "ORA-00018", "ORA-00020", "ORA-00022", "ORA-00028", "ORA-00031", "ORA-00045", "ORA-00376", "ORA-00378", "ORA-00602", "ORA-00603",
-        "ORA-00609", "ORA-01012", "ORA-01033", "ORA-01034", "ORA-01041", "ORA-01043", "ORA-01089", "ORA-01090",
-        "ORA-01092", "ORA-01115", "ORA-02396", "ORA-03113", "ORA-03114", "ORA-03122", "ORA-03135", "ORA-12153",
-        "ORA-12514", "ORA-12537", "ORA-12541", "ORA-12547", "ORA-12570", "ORA-12571", "ORA-12583", "ORA-12757",
-        "ORA-16456", "ORA-27146", "ORA-28511", "ORA-56600",
-        "DPY-1001", "DPY-4000", "DPY-4005", "DPY-4011", "DPY-4024", "DPY-4026", "DPY-4027", "DPY-6000", "DPY-6001",
-        "DPY-6002", "DPY-6003", "DPY-6005",
+        "ORA-00018", "ORA-00020", "ORA-00022", "ORA-00028", "ORA-00031", "ORA-00045", "ORA-00376",
+        "ORA-00378", "ORA-00602", "ORA-00603", "ORA-00609", "ORA-01012", "ORA-01033", "ORA-01034",
+        "ORA-01041", "ORA-01043", "ORA-01089", "ORA-01090", "ORA-01092", "ORA-01115", "ORA-02396",
+        "ORA-03113", "ORA-03114", "ORA-03122", "ORA-03135", "ORA-12153", "ORA-12514", "ORA-12537",
+        "ORA-12541", "ORA-12547", "ORA-12570", "ORA-12571", "ORA-12583", "ORA-12757", "ORA-16456",
+        "ORA-27146", "ORA-28511", "ORA-56600", "DPY-1001", "DPY-4000", "DPY-4005", "DPY-4011", "DPY-4024",
+        "DPY-4026", "DPY-4027", "DPY-6000", "DPY-6001", "DPY-6002", "DPY-6003", "DPY-6005",
     ),
     errors.LoginFailed: ("ORA-01005", "ORA-01017", "ORA-28000", "ORA-28001", "DPY-4001"),
     errors.PrivilegeMissing: ("ORA-01031", "ORA-01045", "ORA-01950", "ORA-24247", "ORA-29516", "ORA-41900"),

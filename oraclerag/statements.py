@@ -56,7 +56,7 @@ def quoted(name: str, what: str = "name") -> str:
     return f'"{identifier(name, what)}"'
 
 
-def fill(text: str, schema: str, **names: str) -> str:
+def fill(text: str, schema: str, /, **names: str) -> str:
     """Replace the marks of a statement: ``/*schema*/WORD`` by the word in ``schema``, others by their name."""
     prefix = quoted(schema, "schema")
 
@@ -100,7 +100,7 @@ class Statements:
     def __getitem__(self, name: str) -> str:
         return self.with_names(name)
 
-    def with_names(self, name: str, **names: str) -> str:
+    def with_names(self, name: str, /, **names: str) -> str:
         """Give a statement with its marks replaced by ``names``."""
         key = (name, tuple(sorted(names.items())))
         if key not in self._rendered:

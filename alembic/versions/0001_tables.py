@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oraclerag.schema import create_objects, drop_objects
+from oraclerag.schema.objects import create_objects, drop_objects
 
 revision = "0001"
 down_revision = None

@@ -22,7 +22,9 @@ import re
 
 LONGEST_LINE = 2499
 
-_COMMAND = re.compile(r"(SET|WHENEVER|PROMPT|ACCEPT|DEFINE|UNDEFINE|CONNECT|EXIT|SHOW|SPOOL|VARIABLE|@)\b", re.IGNORECASE)
+_COMMAND = re.compile(
+    r"(SET|WHENEVER|PROMPT|ACCEPT|DEFINE|UNDEFINE|CONNECT|EXIT|SHOW|SPOOL|VARIABLE|@)\b", re.IGNORECASE
+)
 _COMMENT = re.compile(r"--|REM(ARK)?\b", re.IGNORECASE)
 _BLOCK = re.compile(
     r"\s*(BEGIN|DECLARE|CREATE\s+(OR\s+REPLACE\s+)?((NON)?EDITIONABLE\s+)?"
@@ -38,52 +40,67 @@ class Refused(Exception):
 
 def statements(script: str) -> list[str]:
     """Give what SQL*Plus sends to the database, in order."""
-    sent: list[str] = []
-    buffer: list[str] = []
-    ended = ""
-    define, blank_lines = True, False
+    reader = _Reader()
     for number, line in enumerate(script.split("\n"), 1):
-        place = f"line {number}: {line!r}"
+        reader.line(line, f"line {number}: {line[:80]!r}")
+    if reader.buffer:
+        raise Refused(f"never ended: {reader.buffer[0]!r}")
+    return reader.sent
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+        self.buffer: list[str] = []
+        self.define, self.blank_lines = True, False
+        self.ended_by_semicolon = False
+
+    def line(self, line: str, place: str) -> None:
         if not line.isascii():
             raise Refused(f"not ASCII, so it depends on NLS_LANG: {place}")
         if len(line) > LONGEST_LINE:
-            raise Refused(f"too long: line {number}")
-        if define and "&" in line:
+            raise Refused(f"too long: {place}")
+        if self.define and "&" in line:
             raise Refused(f"substitution: {place}")
-        bare = line.strip()
-        if not buffer:
-            if not bare or _COMMENT.match(bare):
-                if bare.endswith("-") and bare.strip("-"):
-                    raise Refused(f"the comment goes on in the next line: {place}")
-                continue
-            if bare == "/":
-                raise Refused(f"runs a statement twice: {place}" if ended else f"nothing to run: {place}")
-            if _COMMAND.match(bare):
-                if re.fullmatch(r"SET DEFINE OFF", bare, re.IGNORECASE):
-                    define = False
-                if re.fullmatch(r"SET SQLBLANKLINES ON", bare, re.IGNORECASE):
-                    blank_lines = True
-                continue
-        elif bare == "/":
-            sent.append(finished(buffer))
-            buffer, ended = [], ""
-            continue
+        if self.buffer:
+            self._inside(line, line.strip(), place)
+        else:
+            self._between(line, line.strip(), place)
+
+    def _between(self, line: str, bare: str, place: str) -> None:
+        if bare == "/":
+            raise Refused(f"runs a statement twice: {place}" if self.ended_by_semicolon else f"nothing to run: {place}")
+        if bare.endswith("-") and bare.strip("-"):
+            raise Refused(f"goes on in the next line: {place}")
+        if _COMMAND.match(bare):
+            self.define = self.define and bare.upper() != "SET DEFINE OFF"
+            self.blank_lines = self.blank_lines or bare.upper() == "SET SQLBLANKLINES ON"
+        elif bare and not _COMMENT.match(bare):
+            self._add(line, bare)
+
+    def _inside(self, line: str, bare: str, place: str) -> None:
+        if bare == "/":
+            self._run(self.buffer, by_semicolon=False)
         elif bare == ".":
             raise Refused(f"ends the statement unrun: {place}")
         elif bare.startswith("#"):
             raise Refused(f"a SQL*Plus command inside a statement: {place}")
-        elif not bare and not blank_lines and not _BLOCK.match(buffer[0]):
+        elif not bare and not self.blank_lines and not _BLOCK.match(self.buffer[0]):
             raise Refused(f"a blank line ends the statement unrun: {place}")
-        if line.rstrip().endswith("-"):
+        elif bare.endswith("-"):
             raise Refused(f"goes on in the next line: {place}")
-        buffer.append(line)
-        if bare.endswith(";") and not _BLOCK.match(buffer[0]):
-            buffer[-1] = line.rstrip()[:-1]
-            sent.append(finished(buffer))
-            buffer, ended = [], sent[-1]
-    if buffer:
-        raise Refused(f"never ended: {buffer[0]!r}")
-    return sent
+        else:
+            self._add(line, bare)
+
+    def _add(self, line: str, bare: str) -> None:
+        self.buffer.append(line)
+        if bare.endswith(";") and not _BLOCK.match(self.buffer[0]):
+            self._run([*self.buffer[:-1], line.rstrip()[:-1]], by_semicolon=True)
+
+    def _run(self, lines: list[str], *, by_semicolon: bool) -> None:
+        self.sent.append(finished(lines))
+        self.buffer = []
+        self.ended_by_semicolon = by_semicolon
 
 
 def finished(buffer: list[str]) -> str:

@@ -208,7 +208,7 @@ def test_what_is_missing_is_named() -> None:
     with pytest.raises(errors.ConfigurationError) as caught:
         connect_arguments(Settings(user="rag"))
     assert caught.value.message.startswith("ORACLE_DSN, ORACLE_PASSWORD are not set")
-    with pytest.raises(errors.ConfigurationError, match="^ORACLE_DSN is not set"):
+    with pytest.raises(errors.ConfigurationError, match=r"^ORACLE_DSN is not set"):
         connect_arguments(Settings(user="rag", password="p"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -89,7 +90,7 @@ def test_source_text_is_not_in_repr(record: object) -> None:
 
 def test_records_are_frozen_and_slotted() -> None:
     for name in records.__all__:
-        cls = getattr(records, name)
+        cls: Any = getattr(records, name)
         if dataclasses.is_dataclass(cls):
-            assert cls.__dataclass_params__.frozen, name  # type: ignore[attr-defined]
+            assert vars(cls)["__dataclass_params__"].frozen, name
             assert "__slots__" in vars(cls), name

@@ -14,10 +14,13 @@ import sqlalchemy as sa
 from oraclerag import schema
 from oraclerag.errors import InputError, SchemaMissing, SchemaOutdated, SchemaTooNew
 from oraclerag.integrations.alembic import include_object, include_object_and
+from oraclerag.schema import revision
+from oraclerag.schema.environment import alembic_config
+from oraclerag.schema.objects import ddl
 from oraclerag.statements import root
 
 FILES = sorted(path.name for path in (root("sql") / "schema").glob("*.sql"))
-OBJECTS = [item for file in FILES for item in schema.ddl(file)]
+OBJECTS = [item for file in FILES for item in ddl(file)]
 TABLES = [item for item in OBJECTS if item.kind == "TABLE"]
 
 # Files of released revisions: they never change again; a change is a new revision.
@@ -25,22 +28,125 @@ RELEASED: dict[str, str] = {}
 
 # SQL Language Reference, "Oracle SQL Reserved Words".
 RESERVED = frozenset(
-    """
-    ACCESS ADD ALL ALTER AND ANY AS ASC AUDIT BETWEEN BY CHAR CHECK CLUSTER COLUMN COLUMN_VALUE COMMENT COMPRESS CONNECT
-    CREATE CURRENT DATE DECIMAL DEFAULT DELETE DESC DISTINCT DROP ELSE EXCLUSIVE EXISTS FILE FLOAT FOR FROM GRANT GROUP
-    HAVING IDENTIFIED IMMEDIATE IN INCREMENT INDEX INITIAL INSERT INTEGER INTERSECT INTO IS LEVEL LIKE LOCK LONG
-    MAXEXTENTS MINUS MLSLABEL MODE MODIFY NESTED_TABLE_ID NOAUDIT NOCOMPRESS NOT NOWAIT NULL NUMBER OF OFFLINE ON ONLINE
-    OPTION OR ORDER PCTFREE PRIOR PUBLIC RAW RENAME RESOURCE REVOKE ROW ROWID ROWNUM ROWS SELECT SESSION SET SHARE SIZE
-    SMALLINT START SUCCESSFUL SYNONYM SYSDATE TABLE THEN TO TRIGGER UID UNION UNIQUE UPDATE USER VALIDATE VALUES VARCHAR
-    VARCHAR2 VIEW WHENEVER WHERE WITH
-    """.split()
+    [
+        "ACCESS",
+        "ADD",
+        "ALL",
+        "ALTER",
+        "AND",
+        "ANY",
+        "AS",
+        "ASC",
+        "AUDIT",
+        "BETWEEN",
+        "BY",
+        "CHAR",
+        "CHECK",
+        "CLUSTER",
+        "COLUMN",
+        "COLUMN_VALUE",
+        "COMMENT",
+        "COMPRESS",
+        "CONNECT",
+        "CREATE",
+        "CURRENT",
+        "DATE",
+        "DECIMAL",
+        "DEFAULT",
+        "DELETE",
+        "DESC",
+        "DISTINCT",
+        "DROP",
+        "ELSE",
+        "EXCLUSIVE",
+        "EXISTS",
+        "FILE",
+        "FLOAT",
+        "FOR",
+        "FROM",
+        "GRANT",
+        "GROUP",
+        "HAVING",
+        "IDENTIFIED",
+        "IMMEDIATE",
+        "IN",
+        "INCREMENT",
+        "INDEX",
+        "INITIAL",
+        "INSERT",
+        "INTEGER",
+        "INTERSECT",
+        "INTO",
+        "IS",
+        "LEVEL",
+        "LIKE",
+        "LOCK",
+        "LONG",
+        "MAXEXTENTS",
+        "MINUS",
+        "MLSLABEL",
+        "MODE",
+        "MODIFY",
+        "NESTED_TABLE_ID",
+        "NOAUDIT",
+        "NOCOMPRESS",
+        "NOT",
+        "NOWAIT",
+        "NULL",
+        "NUMBER",
+        "OF",
+        "OFFLINE",
+        "ON",
+        "ONLINE",
+        "OPTION",
+        "OR",
+        "ORDER",
+        "PCTFREE",
+        "PRIOR",
+        "PUBLIC",
+        "RAW",
+        "RENAME",
+        "RESOURCE",
+        "REVOKE",
+        "ROW",
+        "ROWID",
+        "ROWNUM",
+        "ROWS",
+        "SELECT",
+        "SESSION",
+        "SET",
+        "SHARE",
+        "SIZE",
+        "SMALLINT",
+        "START",
+        "SUCCESSFUL",
+        "SYNONYM",
+        "SYSDATE",
+        "TABLE",
+        "THEN",
+        "TO",
+        "TRIGGER",
+        "UID",
+        "UNION",
+        "UNIQUE",
+        "UPDATE",
+        "USER",
+        "VALIDATE",
+        "VALUES",
+        "VARCHAR",
+        "VARCHAR2",
+        "VIEW",
+        "WHENEVER",
+        "WHERE",
+        "WITH",
+    ]
 )
 
 
 def test_revisions_are_one_line_and_called_as_their_files() -> None:
     from alembic.script import ScriptDirectory
 
-    scripts = ScriptDirectory.from_config(schema._config("RAG"))
+    scripts = ScriptDirectory.from_config(alembic_config("RAG"))
     found = [(script.revision, script.down_revision) for script in scripts.walk_revisions()]
     names = schema.revisions()
     assert found == list(zip(reversed(names), [*reversed(names[:-1]), None], strict=True))
@@ -91,7 +197,9 @@ def test_lengths_and_times_do_not_depend_on_the_session(item: Any) -> None:
 @pytest.mark.parametrize("item", TABLES, ids=lambda item: item.name)
 def test_every_constraint_has_a_name_of_ours(item: Any) -> None:
     """SYS_C… names differ between installations, and error messages name the constraint."""
-    constraints = re.findall(r"^ +CONSTRAINT (\w+) (PRIMARY KEY|UNIQUE|FOREIGN KEY|CHECK)", item.statement, re.MULTILINE)
+    constraints = re.findall(
+        r"^ +CONSTRAINT (\w+) (PRIMARY KEY|UNIQUE|FOREIGN KEY|CHECK)", item.statement, re.MULTILINE
+    )
     assert all(name.startswith(item.name) for name, _ in constraints)
     assert sum(kind == "PRIMARY KEY" for _, kind in constraints) == 1
     unnamed = re.sub(r"CONSTRAINT \w+ ", "#", item.statement)
@@ -214,7 +322,7 @@ def test_require_says_what_is_wrong_and_what_to_do(answer: Any, cls: type[Except
 
 
 def test_require_refuses_an_older_revision(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema, "revisions", lambda: ("0001", "0002"))
+    monkeypatch.setattr(revision, "revisions", lambda: ("0001", "0002"))
     with pytest.raises(SchemaOutdated, match="at revision 0001; this version needs 0002") as caught:
         schema.require(connection(("0001",)), "rag")
     assert caught.value.hint == "Run `oraclerag migrate`."
@@ -255,7 +363,7 @@ def test_an_index_of_ours_is_left_alone_and_nameless_things_are_not() -> None:
 
 
 def test_two_filters_are_joined() -> None:
-    both = include_object_and(lambda object, name, type_, reflected, compare_to: name != "old")
+    both = include_object_and(lambda _object, name, *_: name != "old")
     table = sa.Table("task", sa.MetaData())
     assert both(table, "task", "table", True, None)
     assert not both(table, "old", "table", True, None)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from oraclerag import schema
 from oraclerag.errors import ConfigurationError, InputError
+from oraclerag.schema.objects import ddl
 from oraclerag.statements import fill
 from tests.unit.sqlplus import Refused, statements
 
@@ -70,10 +71,10 @@ def plain(statement: str) -> str:
 
 def test_the_script_holds_the_ddl_of_the_revision_to_the_letter() -> None:
     sent = statements(schema.script("rag"))
-    ddl = [fill(item.statement, "RAG") for item in schema.ddl("0001_tables.sql")]
-    assert [plain(statement) for statement in sent[1:-2]] == ddl
+    expected = [fill(item.statement, "RAG") for item in ddl("0001_tables.sql")]
+    assert [plain(statement) for statement in sent[1:-2]] == expected
     assert sent[0].startswith('CREATE TABLE IF NOT EXISTS "RAG".rag_alembic_version (')
-    assert sent[-2].startswith('INSERT INTO "RAG".rag_alembic_version (VERSION_NUM) SELECT \'0001\' FROM dual')
+    assert sent[-2].startswith("INSERT INTO \"RAG\".rag_alembic_version (VERSION_NUM) SELECT '0001' FROM dual")
     assert sent[-1] == "COMMIT"
 
 
@@ -90,7 +91,7 @@ def test_every_statement_can_be_run_again() -> None:
 def test_the_way_back_removes_every_object_and_the_version_table() -> None:
     sent = statements(schema.script("RAG", from_revision="0001", to="base"))
     dropped = [match[1] for text in sent if (match := re.match(r'DROP (?:TABLE|VIEW) IF EXISTS "RAG"\.(\w+)', text))]
-    made = [item.name for item in schema.ddl("0001_tables.sql") if item.table is None]
+    made = [item.name for item in ddl("0001_tables.sql") if item.table is None]
     assert dropped == [*reversed(made), "RAG_ALEMBIC_VERSION"]
     assert "DROP_ONNX_MODEL" in sent[0]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from oraclerag.statements import Statements, fill, identifier, quoted, root
 
 
 @pytest.fixture
-def stem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def stem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Give a file of statements of its own, under the stem ``sample``."""
     (tmp_path / "statements").mkdir()
     monkeypatch.setattr(statements, "root", lambda folder: tmp_path)
@@ -24,7 +25,9 @@ def stem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_sections_are_found_without_their_comment_and_semicolon(stem: Path) -> None:
-    stem.write_text("-- About the file.\n\n-- name: pick\n-- What it does.\nSELECT 1\nFROM dual;\n\n-- name: end\nCOMMIT\n")
+    stem.write_text(
+        "-- About the file.\n\n-- name: pick\n-- What it does.\nSELECT 1\nFROM dual;\n\n-- name: end\nCOMMIT\n"
+    )
     sample = Statements("sample", "RAG")
     assert sample["pick"] == "SELECT 1\nFROM dual"
     assert sample["end"] == "COMMIT"

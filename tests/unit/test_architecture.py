@@ -1,0 +1,144 @@
+"""Rules that keep the shape: who may import whom (the contracts in pyproject.toml), how large a module may be, and
+that every statement has one owner and is SQL that our own strict parser accepts."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import grimp
+import pytest
+
+from oraclerag.statements import _sections, fill, root
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "oraclerag"
+FILES = sorted(path.relative_to(ROOT).as_posix() for path in PACKAGE.rglob("*.py"))
+STEMS = sorted(path.stem for path in (root("sql") / "statements").glob("*.sql"))
+
+LONGEST = 300
+# A parser or a table may be longer, when cutting it would scatter one thing over several files.
+LONGER = {
+    "oraclerag/config.py": (400, "one table of settings and the one function family that checks it"),
+}
+
+# What the engine of the local database may take from the wire: the codecs of cells, which both need.
+CODECS = {
+    "oraclerag.local.wire.numbers",
+    "oraclerag.local.wire.values",
+    "oraclerag.local.wire.vector",
+    "oraclerag.local.wire.oson",
+}
+
+
+@cache
+def graph() -> grimp.ImportGraph:
+    return grimp.build_graph("oraclerag", cache_dir=None)
+
+
+def test_import_contracts(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from importlinter.cli import lint_imports
+
+    monkeypatch.chdir(ROOT)
+    status = lint_imports(config_filename="pyproject.toml", no_cache=True)
+    assert status == 0, capsys.readouterr().out
+
+
+def test_the_wire_imports_the_interface_only() -> None:
+    for module in graph().find_descendants("oraclerag.local.wire") | {"oraclerag.local.wire"}:
+        for imported in graph().find_modules_directly_imported_by(module):
+            assert imported == "oraclerag.local.interface" or imported.startswith("oraclerag.local.wire"), (
+                f"{module} imports {imported}"
+            )
+
+
+def test_the_engine_imports_the_interface_and_the_codecs_only() -> None:
+    for module in graph().find_descendants("oraclerag.local.engine") | {"oraclerag.local.engine"}:
+        for imported in graph().find_modules_directly_imported_by(module):
+            assert (
+                imported == "oraclerag.local.interface"
+                or imported in CODECS
+                or imported.startswith("oraclerag.local.engine")
+            ), f"{module} imports {imported}"
+
+
+def test_no_module_is_called_after_nothing() -> None:
+    """A name says what a module is about."""
+    vague = {"core", "common", "utils", "util", "helpers", "helper", "manager", "misc", "base_classes"}
+    assert not [path for path in FILES if Path(path).stem in vague]
+
+
+def test_alembic_is_no_package() -> None:
+    """An ``__init__.py`` beside the revisions would hide the library of that name in a checkout."""
+    assert not list((ROOT / "alembic").rglob("__init__.py"))
+    import alembic
+
+    assert not Path(str(alembic.__file__)).is_relative_to(ROOT / "alembic")
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_a_module_stays_short(path: str) -> None:
+    limit, _ = LONGER.get(path, (LONGEST, ""))
+    lines = (ROOT / path).read_text("utf-8").count("\n")
+    assert lines <= limit, f"{path} has {lines} lines; cut it by responsibility, or argue for it in LONGER"
+
+
+def test_longer_modules_are_there_and_need_their_exception() -> None:
+    for path, (_, reason) in LONGER.items():
+        assert (ROOT / path).read_text("utf-8").count("\n") > LONGEST, f"{path} does not need its exception any more"
+        assert reason
+
+
+# -- statements -------------------------------------------------------------------------------------------------------
+
+
+@cache
+def uses() -> dict[str, set[str]]:
+    """Stems that a module opens with ``Statements("stem", …)``: stem → modules, a package counted once."""
+    found: dict[str, set[str]] = {}
+    for path in FILES:
+        module = path.removeprefix("oraclerag/").split("/")[0].removesuffix(".py")
+        for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Statements":
+                stem = node.args[0]
+                assert isinstance(stem, ast.Constant), f"{path}: the stem of Statements must be a literal"
+                found.setdefault(str(stem.value), set()).add(module)
+    return found
+
+
+def test_every_file_of_statements_is_used_by_one_module() -> None:
+    assert set(uses()) == set(STEMS)
+    for stem, modules in uses().items():
+        assert len(modules) == 1, f"sql/statements/{stem}.sql is used by {sorted(modules)}"
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_every_statement_is_used_and_every_used_one_is_there(stem: str) -> None:
+    [module] = uses()[stem]
+    files = [path for path in FILES if path.removeprefix("oraclerag/").split("/")[0].removesuffix(".py") == module]
+    code = "\n".join((ROOT / path).read_text("utf-8") for path in files)
+    for name in _sections(stem):
+        assert re.search(rf"""["']{name}["']""", code), f"sql/statements/{stem}.sql: {name} is used nowhere in {module}"
+
+
+@pytest.mark.parametrize(("stem", "name"), [(stem, name) for stem in STEMS for name in _sections(stem)])
+def test_every_statement_is_whole_and_carries_its_marks(stem: str, name: str) -> None:
+    """A table of ours is never named without its owner; the owner is never written out."""
+    text = _sections(stem)[name]
+    assert text
+    marked = re.sub(r"/\*[a-z_]+\*/\w+(\.\w+)?", "", text)
+    unmarked = re.findall(r"\b(?:FROM|JOIN|INTO|UPDATE|TABLE|USING)\s+(RAG_\w+)", marked, re.IGNORECASE)
+    assert not unmarked, f"{stem}.{name}: {unmarked} without /*schema*/"
+    assert text.count("(") == text.count(")")
+    assert ";" not in text or re.match(r"(BEGIN|DECLARE)\b", text)
+
+
+def test_marks_are_filled_without_rest() -> None:
+    for stem in STEMS:
+        for text in _sections(stem).values():
+            names = dict.fromkeys(re.findall(r"/\*([a-z_]+)\*/", text), "NAME")
+            assert "/*" not in re.sub(
+                r"/\*\+.*?\*/", "", fill(text, "RAG", **{n: v for n, v in names.items() if n != "schema"})
+            )
