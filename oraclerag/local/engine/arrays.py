@@ -1,0 +1,305 @@
+"""DML over an array of bind rows, fast where all rows are good and exact where one is not.
+
+An INSERT of one VALUES tuple is rewritten to several rows; everything else runs as pipelined single executions. The
+run is optimistic. When a row fails, the array is taken back and replayed around it: rows before the bad one stay done,
+as in Oracle, and with batch errors those behind it too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from psycopg.pq.abc import PGresult
+
+from oraclerag.local.engine.binds import Parameters
+from oraclerag.local.engine.pipeline import BEGIN, Command, Connection, Execute, PgError, Prepared, Statement, Text
+from oraclerag.local.engine.plan import Plan
+
+_ROWS_PER_STATEMENT = 500
+_MAX_PARAMETERS = 60_000  # PostgreSQL allows 65,535
+_FEWEST_ROWS = 8  # below, single executions are as fast
+_LONGEST_ROW = 20_000  # bytes; longer rows gain nothing from sharing a statement
+_COMMANDS_PER_TRIP = 256
+_BYTES_PER_TRIP = 4_000_000
+_REPLAY_ROWS = 256
+_PLACEHOLDER = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\d+)")
+_SAVEPOINT = Text(b"SAVEPOINT s")
+_RELEASE = Text(b"RELEASE s")
+_REPLAY_SAVEPOINT = Text(b"SAVEPOINT r")
+_REPLAY_RELEASE = Text(b"RELEASE r")
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What one execution did: rows affected, and where its RETURNING rows are."""
+
+    count: int
+    result: PGresult | None = None
+    first: int = 0
+    rows: int = 0
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What an array did: per execution, None where it failed; the failures by offset."""
+
+    done: list[Done | None] = field(default_factory=list)
+    failures: list[tuple[int, PgError]] = field(default_factory=list)
+
+
+class _Uncountable(Exception):
+    """A statement over several rows did not touch one row for each: counts per row need single executions."""
+
+
+class ArrayDml:
+    """One DML statement over bind rows, in a transaction that it opens if none is open.
+
+    ``keep_savepoint`` leaves the savepoint of the statement open, because the caller may have to take it all back; then
+    :meth:`release` has to follow.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        plan: Plan,
+        prepared: Prepared,
+        parameters: Parameters,
+        *,
+        keep_savepoint: bool = False,
+    ) -> None:
+        self._connection = connection
+        self._plan = plan
+        self._prepared = prepared
+        self._parameters = parameters
+        self._keep = keep_savepoint
+        self._opened = connection.idle
+        self._taken_back = False
+        self._width = self._rows_per_statement()
+
+    def run(self, *, batch_errors: bool) -> Outcome:
+        """Run all rows. Raises only what stops the array as a whole: a cancel, a lost connection."""
+        count = len(self._parameters.rows)
+        try:
+            if count == 1:
+                return self._single()
+            self._start()
+            try:
+                done = self._span(0, count)
+            except _Uncountable:
+                self._width = 0
+                self._restart()
+                done = self._span(0, count)
+            self._end()
+        except PgError as error:
+            if error.cancelled:
+                self.take_back()
+                raise
+            return self._replay(error, batch_errors=batch_errors)
+        except BaseException:
+            self.take_back()
+            raise
+        return Outcome(list(done))
+
+    def take_back(self) -> None:
+        """Undo everything that this statement did."""
+        if self._taken_back:
+            return
+        self._taken_back = True
+        if self._opened:
+            self._connection.forget_interrupt()
+            self._connection.simple(b"ROLLBACK")
+        else:
+            self._connection.undo()
+            self._connection.simple(b"RELEASE s")
+
+    def release(self) -> None:
+        """Give up the savepoint of the statement: what it did is to stay."""
+        if not self._opened and not self._taken_back:
+            self._connection.pipeline([_RELEASE])
+
+    def _start(self) -> None:
+        self._taken_back = False
+        self._connection.pipeline([self._head()])
+
+    def _head(self) -> Command:
+        return BEGIN if self._opened else _SAVEPOINT
+
+    def _restart(self) -> None:
+        self.take_back()
+        self._start()
+
+    def _end(self) -> None:
+        if not self._keep:
+            self.release()
+
+    def _single(self) -> Outcome:
+        """Run the only row: everything in one round trip."""
+        commands: list[Command] = [self._head(), self._execution(0)]
+        if not self._opened and not self._keep:
+            commands.append(_RELEASE)
+        try:
+            result = self._connection.pipeline(commands)[1]
+        except PgError as error:
+            self.take_back()
+            if error.cancelled:
+                raise
+            return Outcome([None], [(0, error)])
+        return Outcome([Done(result.command_tuples or 0, result, 0, result.ntuples)])
+
+    def _execution(self, row: int) -> Command:
+        return Execute(self._prepared.name, self._parameters.rows[row], self._parameters.formats)
+
+    def _span(self, start: int, end: int) -> list[Done]:
+        """Run rows ``start`` to ``end``; PgError carries in ``index`` the first row that may have failed."""
+        done: list[Done] = []
+        place = start
+        while place < end:
+            trip: list[tuple[int, int, Command]] = []
+            size = 0
+            while place < end and len(trip) < _COMMANDS_PER_TRIP and size < _BYTES_PER_TRIP:
+                stop, command = self._next(place, end)
+                size += sum(len(value) for row in self._parameters.rows[place:stop] for value in row if value)
+                trip.append((place, stop, command))
+                place = stop
+            try:
+                results = self._connection.pipeline([command for _, _, command in trip])
+            except PgError as error:
+                error.index = trip[error.index][0]
+                raise
+            for (first, stop, _), result in zip(trip, results, strict=True):
+                done += self._results(result, stop - first)
+        return done
+
+    def _next(self, place: int, end: int) -> tuple[int, Command]:
+        """Give the command for the next rows, and the row behind them."""
+        width = min(self._width, end - place)
+        if width < _FEWEST_ROWS:
+            return place + 1, self._execution(place)
+        parameters = self._parameters
+        values = [value for row in parameters.rows[place : place + width] for value in row]
+        formats = parameters.formats * width
+        text = several_rows(self._plan.text, self._plan.values or (0, 0), len(parameters.oids), width)
+        oids = self._prepared.oids * width
+        if width == self._width and len(parameters.rows) >= 2 * width:
+            return place + width, Execute(self._connection.prepare(text, oids).name, values, formats)
+        return place + width, Statement(text.encode(), values, oids, formats)
+
+    @staticmethod
+    def _results(result: PGresult, rows: int) -> list[Done]:
+        count = result.command_tuples or 0
+        if rows == 1:
+            return [Done(count, result, 0, result.ntuples)]
+        if count != rows:
+            raise _Uncountable
+        if result.ntuples:
+            return [Done(1, result, row, 1) for row in range(rows)]
+        return [_ONE] * rows
+
+    def _rows_per_statement(self) -> int:
+        """Give how many rows one statement may carry: 0 when this one cannot be rewritten."""
+        plan, parameters = self._plan, self._parameters
+        count = len(parameters.oids)
+        if plan.values is None or not count or len(parameters.rows) < _FEWEST_ROWS:
+            return 0
+        start, end = plan.values
+        outside = plan.text[:start] + plan.text[end:]
+        # A subquery must see the rows before it, and a skipped duplicate leaves the count of a row unknown.
+        if _has_placeholder(outside) or "SELECT" in plan.text[start:end].upper() or " ON CONFLICT " in outside:
+            return 0
+        sample = parameters.rows[0], parameters.rows[-1]
+        if any(sum(len(value) for value in row if value) > _LONGEST_ROW for row in sample):
+            return 0
+        return min(_ROWS_PER_STATEMENT, _MAX_PARAMETERS // count)
+
+    def _replay(self, error: PgError, *, batch_errors: bool) -> Outcome:
+        """Do it again around the rows that fail; ``error.index`` says up to where all is known to be good."""
+        self._restart()
+        outcome = Outcome()
+        total = len(self._parameters.rows)
+        place = 0
+        good = error.index
+        while place < total:
+            # What is known to be good goes in one span; behind it, segments bound what a bad row costs.
+            end = good if place < good else min(place + _REPLAY_ROWS, total)
+            good = 0
+            try:
+                outcome.done += self._guarded(place, end)
+                place = end
+                continue
+            except PgError as failure:
+                if failure.cancelled:
+                    self.take_back()
+                    raise
+                bad = failure.index
+                found = failure
+            if bad > place:
+                outcome.done += self._guarded(place, bad)
+            outcome.done.append(None)
+            outcome.failures.append((bad, found))
+            if not batch_errors:
+                break
+            place = bad + 1
+        if not any(outcome.done):
+            self.take_back()
+        self._end()
+        return outcome
+
+    def _guarded(self, start: int, end: int) -> list[Done]:
+        """Run rows inside a savepoint of their own; a failure is taken back and has the bad row's offset."""
+        self._connection.pipeline([_REPLAY_SAVEPOINT])
+        width = self._width
+        try:
+            try:
+                done = self._span(start, end)
+            except (PgError, _Uncountable) as error:
+                if isinstance(error, PgError) and (error.cancelled or not width):
+                    raise
+                # One of several rows of a statement is bad: which one, single executions tell.
+                self._connection.simple(b"ROLLBACK TO r")
+                self._width = 0
+                done = self._span(start, end)
+        except PgError as error:
+            self._connection.forget_interrupt()
+            if not error.cancelled:
+                self._connection.simple(b"ROLLBACK TO r; RELEASE r")
+            raise
+        finally:
+            self._width = width
+        self._connection.pipeline([_REPLAY_RELEASE])
+        return done
+
+
+_ONE = Done(1)
+
+
+def _has_placeholder(text: str) -> bool:
+    return any(match[1] for match in _PLACEHOLDER.finditer(text))
+
+
+@lru_cache(maxsize=64)
+def several_rows(text: str, span: tuple[int, int], parameters: int, rows: int) -> str:
+    """Rewrite an INSERT of one VALUES tuple (``span``) with ``parameters`` placeholders to ``rows`` tuples."""
+    start, end = span
+    pieces: list[str | int] = []
+    place = start
+    for match in _PLACEHOLDER.finditer(text, start, end):
+        if match[1]:
+            pieces += [text[place : match.start()], int(match[1])]
+            place = match.end()
+    pieces.append(text[place:end])
+    tuples = []
+    for row in range(rows):
+        offset = row * parameters
+        tuples.append("".join(piece if isinstance(piece, str) else f"${piece + offset}" for piece in pieces))
+    return text[:start] + ", ".join(tuples) + text[end:]
+
+
+def returned(outcome: Sequence[Done | None], row: int) -> tuple[PGresult, range] | None:
+    """Give the result that holds the RETURNING rows of one execution, and which of its rows they are."""
+    done = outcome[row]
+    if done is None or done.result is None:
+        return None
+    return done.result, range(done.first, done.first + done.rows)

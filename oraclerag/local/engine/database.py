@@ -1,0 +1,94 @@
+"""The database behind the listener: its users, its models, what all sessions share."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from functools import lru_cache
+
+import psycopg
+from psycopg import sql as compose
+
+from oraclerag.local.engine.dictionary import Dictionary
+from oraclerag.local.engine.embedding import Embedder
+from oraclerag.local.engine.plan import Names, Plan
+from oraclerag.local.engine.session import Session
+from oraclerag.local.engine.translate import shape, translate
+from oraclerag.local.interface import Client, EmbeddingModels, StatementShape
+
+STANDARD, EXTENDED = 4000, 32767
+"""MAX_STRING_SIZE in bytes."""
+
+_KEPT_PLANS = 2000
+
+
+class Database:
+    """An Oracle database on a PostgreSQL database that has the catalog (``conninfo`` from ``Cluster.start``).
+
+    Implements :class:`oraclerag.local.interface.Engine`. ``max_string_size`` is ``STANDARD`` or ``EXTENDED``.
+    """
+
+    def __init__(self, conninfo: str, models: EmbeddingModels, *, max_string_size: int = STANDARD) -> None:
+        if max_string_size not in {STANDARD, EXTENDED}:
+            raise ValueError(f"max_string_size is {STANDARD} (STANDARD) or {EXTENDED} (EXTENDED), not {max_string_size}")
+        self.conninfo = conninfo
+        self.models = models
+        self.max_string_size = max_string_size
+        self.dictionary = Dictionary(conninfo)
+        self.embedder = Embedder(models, self.dictionary)
+        self.shape = lru_cache(maxsize=_KEPT_PLANS)(shape)
+        self._plans: OrderedDict[tuple[str, str], Plan] = OrderedDict()
+        self._plans_epoch = -1
+        self._lock = threading.Lock()
+
+    def create_user(self, name: str, password: str) -> None:
+        """Create a user with a schema of the same name, or change the password of one that exists."""
+        name = name.upper()
+        with psycopg.connect(self.conninfo, autocommit=True) as connection, connection.transaction():
+            connection.execute(compose.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(compose.Identifier(name)))
+            connection.execute(
+                "INSERT INTO ora.users (name, password) VALUES (%s, %s)"
+                " ON CONFLICT (name) DO UPDATE SET password = excluded.password",
+                (name, password),
+            )
+        self.dictionary.changed()
+
+    def password(self, user: str) -> str | None:
+        """Give a user's password, or None when there is no such user."""
+        return self.dictionary.password(user.upper())
+
+    def open(self, user: str, client: Client) -> Session:
+        """Open a session of an authenticated user."""
+        return Session(self, user.upper(), client)
+
+    def close(self) -> None:
+        """Close the database's own connection; sessions close theirs."""
+        self.dictionary.close()
+
+    def names(self, schema: str) -> Names:
+        """Give the catalog questions of translation for a current schema."""
+        return Names(schema, self.embedder.dimensions, self.dictionary.columns)
+
+    def plan(self, sql: str, schema: str) -> Plan:
+        """Translate a statement, or give the plan that was made since the last DDL."""
+        key = (schema, sql)
+        epoch = self.dictionary.epoch
+        with self._lock:
+            if self._plans_epoch != epoch:
+                self._plans.clear()
+                self._plans_epoch = epoch
+            known = self._plans.get(key)
+            if known is not None:
+                self._plans.move_to_end(key)
+                return known
+        plan = translate(sql, self.names(schema))
+        with self._lock:
+            if self._plans_epoch == epoch == self.dictionary.epoch:
+                self._plans[key] = plan
+                if len(self._plans) > _KEPT_PLANS:
+                    self._plans.popitem(last=False)
+        return plan
+
+    def statement_shape(self, sql: str) -> StatementShape:
+        """Tell kind and binds of a statement."""
+        return self.shape(sql)

@@ -1,0 +1,175 @@
+"""What the engine asks PostgreSQL's catalog about Oracle's objects, kept until the next DDL statement."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from psycopg.pq.abc import PGresult
+
+from oraclerag.local.engine import oids as pg
+from oraclerag.local.engine.describe import NO_NOTE, ColumnNote
+from oraclerag.local.engine.oids import Oids
+from oraclerag.local.engine.pipeline import Command, Connection, Statement
+from oraclerag.local.interface import VectorFormat
+
+_T = TypeVar("_T")
+
+_OWN_TYPES = "SELECT typname, oid::int4 FROM pg_type WHERE oid IN ({})".format(
+    ", ".join(f"'{name}'::regtype" for name in ("ora.varchar2", "ora.clob", "ora.blob", "ora.odate", "vector"))
+)
+_COLUMNS = """
+SELECT a.attname::text, a.atttypid::int4
+FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'v', 'm', 'p') AND a.attnum > 0 AND NOT a.attisdropped
+ORDER BY a.attnum
+"""
+_NOTE = """
+SELECT NOT a.attnotnull, i.vector_format::int4, i.length_unit = 'CHAR',
+  substring(i.declared FROM '^RAW\\((\\d+)\\)$')::int4
+FROM pg_attribute a LEFT JOIN ora.column_info i ON i.rel = a.attrelid AND i.number = a.attnum
+WHERE a.attrelid = $1::oid AND a.attnum = $2::int2
+"""
+_ALWAYS = """
+SELECT a.attname::text
+FROM ora.column_info i JOIN pg_attribute a ON a.attrelid = i.rel AND a.attnum = i.number AND NOT a.attisdropped
+JOIN pg_class c ON c.oid = i.rel JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relname = $2 AND i.identity = 'ALWAYS'
+"""
+_MODEL = "SELECT digest, dimensions FROM ora.model WHERE owner = $1 AND name = $2"
+_DATA = "SELECT data FROM ora.model WHERE owner = $1 AND name = $2 AND digest = $3"
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model of the database: its key for the models' cache and the dimension of its vectors."""
+
+    digest: str
+    dimensions: int
+
+
+class Dictionary:
+    """Answers from the catalog, through a connection of its own that all sessions share.
+
+    ``epoch`` grows with every DDL statement; whoever keeps something that depends on the catalog compares it.
+    """
+
+    def __init__(self, conninfo: str) -> None:
+        self._lock = threading.Lock()
+        self._connection = Connection(conninfo)
+        self._answers: dict[tuple[str, ...], Any] = {}
+        self.epoch = 0
+        found = {name: int(oid) for name, oid in self._rows(self._connection.simple(_OWN_TYPES.encode()))}
+        self.own = Oids(found["varchar2"], found["clob"], found["blob"], found["odate"], found["vector"])
+
+    def changed(self) -> None:
+        """Forget everything: the catalog has changed."""
+        with self._lock:
+            self.epoch += 1
+            self._answers = {}
+
+    def close(self) -> None:
+        """Close the connection."""
+        with self._lock:
+            self._connection.close()
+
+    def send(self, commands: Sequence[Command]) -> None:
+        """Run statements of the engine's own in one transaction that every session sees at once."""
+        with self._lock:
+            self._connection.pipeline(commands)
+
+    def columns(self, schema: str, table: str) -> tuple[tuple[str, str], ...] | None:
+        """Give names and Oracle types of a table's or view's columns, or None; the dictionary is everybody's."""
+
+        def find() -> tuple[tuple[str, str], ...] | None:
+            for owner in (schema, "ora"):
+                rows = self._ask(_COLUMNS, owner, table)
+                if rows:
+                    return tuple((name, self.type_name(int(oid))) for name, oid in rows)
+            return None
+
+        return self._kept(("columns", schema, table), find)
+
+    def type_name(self, oid: int) -> str:
+        """Give Oracle's name of a type, or the empty string."""
+        own = self.own
+        names = {own.varchar2: "VARCHAR2", own.clob: "CLOB", own.blob: "BLOB", own.odate: "DATE", own.vector: "VECTOR"}
+        if oid in pg.INTEGERS:
+            return "NUMBER"
+        return names.get(oid) or pg.NAMES.get(oid, "")
+
+    def note(self, table: int, attribute: int) -> ColumnNote:
+        """Give what is known of a table column beside its type."""
+
+        def find() -> ColumnNote:
+            rows = self._ask(_NOTE, str(table), str(attribute))
+            if not rows:
+                return NO_NOTE
+            nullable, form, chars, length = rows[0]
+            return ColumnNote(
+                nullable == "t",
+                None if form is None else VectorFormat(int(form)),
+                chars == "t",
+                None if length is None else int(length),
+            )
+
+        return self._kept(("note", str(table), str(attribute)), find)
+
+    def always_identities(self, schema: str, table: str) -> frozenset[str]:
+        """Give the columns GENERATED ALWAYS AS IDENTITY."""
+        return self._kept(
+            ("identities", schema, table),
+            lambda: frozenset(str(name) for (name,) in self._ask(_ALWAYS, schema, table)),
+        )
+
+    def model(self, owner: str, name: str) -> Model | None:
+        """Find a model."""
+
+        def find() -> Model | None:
+            rows = self._ask(_MODEL, owner, name)
+            return Model(str(rows[0][0]), int(rows[0][1])) if rows else None
+
+        return self._kept(("model", owner, name), find)
+
+    def model_data(self, owner: str, name: str, digest: str) -> bytes:
+        """Give the bytes of a model; LookupError when it has gone meanwhile."""
+        values = [part.encode() for part in (owner, name, digest)]
+        with self._lock:
+            result = self._connection.pipeline([Statement(_DATA.encode(), values, (pg.TEXT,) * 3, (0, 0, 0))])[0]
+        data = result.get_value(0, 0) if result.ntuples else None
+        if data is None:
+            raise LookupError(name)
+        return data
+
+    def password(self, user: str) -> str | None:
+        """Give a user's password, or None when there is no such user."""
+        rows = self._ask("SELECT password FROM ora.users WHERE name = $1", user)
+        return str(rows[0][0]) if rows else None
+
+    def _kept(self, key: tuple[str, ...], find: Callable[[], _T]) -> _T:
+        answers = self._answers
+        if key not in answers:
+            answer = find()
+            # Only in the table of this epoch: an answer from before a change must not outlive it.
+            answers[key] = answer
+            return answer
+        known: _T = answers[key]
+        return known
+
+    def _ask(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
+        encoded = [value.encode() for value in values]
+        with self._lock:
+            result = self._connection.pipeline(
+                [Statement(statement.encode(), encoded, (0,) * len(values), (0,) * len(values), result_format=0)]
+            )[0]
+        return self._rows(result)
+
+    @staticmethod
+    def _rows(result: PGresult) -> list[tuple[Any, ...]]:
+        rows = []
+        for place in range(result.ntuples):
+            cells = (result.get_value(place, column) for column in range(result.nfields))
+            rows.append(tuple(None if cell is None else cell.decode() for cell in cells))
+        return rows

@@ -1,0 +1,128 @@
+"""Embeddings in SQL: of binds and literals before a statement runs, of columns by announcing, embedding, running again.
+
+``ora.embed`` looks a text up in a cache table. A text that is not there it announces in a notice, and answers with a
+place-holder. The session undoes such a run, has the texts embedded in one batch, fills the cache and runs again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from oraclerag.local.engine import oids as pg
+from oraclerag.local.engine.binds import vector_value
+from oraclerag.local.engine.dictionary import Dictionary
+from oraclerag.local.engine.pipeline import BINARY, Command, Connection, Statement, Text
+from oraclerag.local.engine.plan import BindParameter, EmbedParameter, Parameter
+from oraclerag.local.interface import EmbeddingModels, OraError
+
+_FILL = (
+    b"INSERT INTO ora.embed_cache (model, digest, embedding) VALUES ($1, md5($2)::uuid, $3)"
+    b" ON CONFLICT (model, digest) DO NOTHING"
+)
+_TRIM = (
+    b"DELETE FROM ora.embed_cache WHERE number <="
+    b" (SELECT number FROM ora.embed_cache ORDER BY number DESC OFFSET %d LIMIT 1)"
+)
+_KEPT = 20_000  # embeddings that the cache keeps beside those of the running statement
+_FILL_BATCH = 500
+_MAX_PASSES = 1_000
+
+
+class Embedder:
+    """Embeds with the models stored in the database."""
+
+    def __init__(self, models: EmbeddingModels, dictionary: Dictionary) -> None:
+        self._models = models
+        self._dictionary = dictionary
+
+    def dimensions(self, owner: str, name: str) -> int | None:
+        """Give the dimension of a model, or None when there is none."""
+        model = self._dictionary.model(owner, name)
+        return None if model is None else model.dimensions
+
+    def embed(self, qualified: str, texts: Sequence[str]) -> list[bytes]:
+        """Embed texts with the model OWNER.NAME and give pgvectors; ORA-40284 when there is no such model."""
+        owner, _, name = qualified.partition(".")
+        model = self._dictionary.model(owner, name)
+        if model is None:
+            raise OraError(40284, "model does not exist")
+
+        def load() -> bytes:
+            try:
+                return self._dictionary.model_data(owner, name, model.digest)
+            except LookupError:
+                raise OraError(40284, "model does not exist") from None
+
+        return [vector_value(vector) for vector in self._models.embed(model.digest, load, texts)]
+
+    def parameters(
+        self, parameters: Sequence[Parameter], places: dict[str, int], rows: Sequence[Sequence[Any]]
+    ) -> list[list[bytes | None] | None]:
+        """Compute the parameters that are embeddings, every distinct text once; None for the others."""
+        return [
+            None if isinstance(parameter, BindParameter) else self._column(parameter, places, rows)
+            for parameter in parameters
+        ]
+
+    def _column(
+        self, parameter: EmbedParameter, places: dict[str, int], rows: Sequence[Sequence[Any]]
+    ) -> list[bytes | None]:
+        if parameter.bind is None:
+            texts: list[Any] = [parameter.literal] * len(rows)
+        elif parameter.bind not in places:
+            raise OraError(1008, f"not all variables bound: :{parameter.bind}")
+        else:
+            texts = [row[places[parameter.bind]] for row in rows]
+        wanted = list(dict.fromkeys(str(text) for text in texts if text is not None and text != ""))
+        vectors = dict(zip(wanted, self.embed(parameter.model, wanted), strict=True)) if wanted else {}
+        return [vectors[str(text)] if text is not None and text != "" else None for text in texts]
+
+    def fill(self, announced: Sequence[tuple[str, str]], own_transaction: Connection | None) -> None:
+        """Embed announced texts and put them into the cache.
+
+        They go in through another connection, so that no lock on the cache is held until a user's transaction ends;
+        with ``own_transaction`` through that one, for a transaction whose snapshot would not see them.
+        """
+        by_model: dict[str, dict[str, None]] = {}
+        for model, text in announced:
+            by_model.setdefault(model, {})[text] = None
+        for model, texts in by_model.items():
+            for commands in self._fill_commands(model, list(texts)):
+                if own_transaction is not None:
+                    own_transaction.guarded(commands)
+                else:
+                    self._dictionary.send(commands)
+
+    def _fill_commands(self, model: str, texts: Sequence[str]) -> Iterator[list[Command]]:
+        oids = (pg.TEXT, pg.TEXT, self._dictionary.own.vector)
+        vectors = self.embed(model, texts)
+        for start in range(0, len(texts), _FILL_BATCH):
+            batch = zip(texts[start : start + _FILL_BATCH], vectors[start : start + _FILL_BATCH], strict=True)
+            yield [
+                Statement(_FILL, (model.encode(), text.encode(), vector), oids, (BINARY, BINARY, BINARY))
+                for text, vector in batch
+            ]
+        yield [Text(_TRIM % (_KEPT + 2 * len(texts)))]
+
+    def until_known(
+        self, run: Callable[[], None], undo: Callable[[], None], connection: Connection, *, inside: bool
+    ) -> None:
+        """Run a statement until it announces nothing: ``undo`` takes a run back, ``inside``: fill in its transaction.
+
+        Every pass must announce something new: ORA-00604 otherwise, instead of turning for ever.
+        """
+        seen: set[tuple[str, str]] = set()
+        for _ in range(_MAX_PASSES):
+            connection.announced.clear()
+            run()
+            announced = [*connection.announced]
+            connection.announced.clear()
+            if not announced:
+                return
+            undo()
+            if seen.issuperset(announced):
+                raise OraError(604, "error occurred at recursive SQL level 1: an embedding does not stay in the cache")
+            seen.update(announced)
+            self.fill(announced, connection if inside else None)
+        raise OraError(604, "error occurred at recursive SQL level 1: embedding does not come to an end")

@@ -1,0 +1,363 @@
+"""Runs translated statements on the session's connection: queries, locking cursors, DML."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from psycopg.pq.abc import PGresult
+
+from oraclerag.local.engine import oids as pg
+from oraclerag.local.engine.arrays import ArrayDml, Outcome, returned
+from oraclerag.local.engine.binds import (
+    INFER,
+    Parameters,
+    Reading,
+    declared_oids,
+    encode,
+    positions,
+    refuse_long_binds,
+)
+from oraclerag.local.engine.decode import Formats, convert, decoder
+from oraclerag.local.engine.describe import NO_NOTE, describe
+from oraclerag.local.engine.dictionary import Dictionary
+from oraclerag.local.engine.embedding import Embedder
+from oraclerag.local.engine.errors import Context, ora_error
+from oraclerag.local.engine.pipeline import (
+    BEGIN,
+    COMMIT,
+    Command,
+    Connection,
+    Execute,
+    PgError,
+    Prepared,
+    Statement,
+    Text,
+)
+from oraclerag.local.engine.plan import BindParameter, LockWait, Plan, Verb
+from oraclerag.local.engine.rows import CursorRows, ResultRows
+from oraclerag.local.interface import BindType, Column, DmlResult, OraError, RowError
+
+_T = TypeVar("_T")
+
+# Types that PostgreSQL could not infer, or inferred differently in two places: text then.
+_UNDECIDED = frozenset({"42P18", "42P08", "42725"})
+
+
+@dataclass(slots=True)
+class Environment:
+    """What a session's settings mean for its statements."""
+
+    zone: dt.tzinfo
+    formats: Formats
+    string_limit: int
+    serializable: bool = False
+
+
+class Executor:
+    """Executes plans; errors come out as PgError and OraError."""
+
+    def __init__(
+        self, connection: Connection, dictionary: Dictionary, embedder: Embedder, environment: Environment
+    ) -> None:
+        self._connection = connection
+        self._dictionary = dictionary
+        self._embedder = embedder
+        self._environment = environment
+        self._epoch = dictionary.epoch
+        self._cursors = 0
+        self._bound_to_transaction: list[ResultRows | CursorRows] = []
+
+    def transaction_ended(self) -> None:
+        """Tell the results whose rows were locked that their transaction has ended."""
+        for rows in self._bound_to_transaction:
+            rows.transaction_ended()
+        self._bound_to_transaction.clear()
+
+    def describe(self, plan: Plan) -> tuple[Column, ...]:
+        """Describe a query without running it; its binds have no types yet."""
+        oids = tuple(
+            self._dictionary.own.vector
+            if not isinstance(parameter, BindParameter)
+            else pg.TID
+            if parameter.rowid
+            else INFER
+            for parameter in plan.parameters
+        )
+        return self._columns(plan, self._prepare(plan, oids))
+
+    def query(
+        self, plan: Plan, names: Sequence[str], binds: Sequence[Any], types: Sequence[BindType], context: Context
+    ) -> ResultRows | CursorRows:
+        """Run a query."""
+
+        def attempt() -> ResultRows | CursorRows:
+            prepared, parameters = self._parameters(plan, names, [binds], types)
+            if plan.locks and plan.lock_wait is LockWait.SKIP_LOCKED:
+                return self._open_cursor(plan, prepared, parameters, context)
+            result = self._run_query(plan, prepared, parameters)
+            rows = ResultRows(
+                result,
+                self._columns(plan, prepared),
+                self._dictionary.own,
+                self._environment.zone,
+                ends_with_transaction=plan.locks,
+            )
+            if plan.locks:
+                self._bound_to_transaction.append(rows)
+            return rows
+
+        return self._with_fresh_plans(attempt)
+
+    def dml(
+        self,
+        plan: Plan,
+        names: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        types: Sequence[BindType],
+        context: Context,
+        *,
+        batch_errors: bool,
+    ) -> DmlResult:
+        """Run DML once per row; what fails in the first row is raised, unless batch errors were asked for."""
+        self._check_identity(plan)
+
+        def attempt() -> DmlResult:
+            prepared, parameters = self._parameters(plan, names, rows, types)
+            outcome = self._run_dml(plan, prepared, parameters, batch_errors=batch_errors)
+            return self._result(plan, outcome, types, context, batch_errors=batch_errors)
+
+        return self._with_fresh_plans(attempt)
+
+    def _with_fresh_plans(self, attempt: Callable[[], _T]) -> _T:
+        """Run with prepared statements that know the catalog as it is."""
+        if self._epoch != self._dictionary.epoch:
+            self._epoch = self._dictionary.epoch
+            self._connection.forget_prepared()
+        try:
+            return attempt()
+        except PgError as error:
+            if error.state == "0A000" and "cached plan" in error.message:
+                self._connection.forget_prepared()
+                return attempt()
+            raise
+
+    def _prepare(self, plan: Plan, oids: tuple[int, ...]) -> Prepared:
+        try:
+            return self._connection.prepare(plan.text, oids)
+        except PgError as error:
+            if error.state not in _UNDECIDED or INFER not in oids:
+                raise
+            return self._connection.prepare(plan.text, tuple(oid or pg.TEXT for oid in oids))
+
+    def _parameters(
+        self, plan: Plan, names: Sequence[str], rows: Sequence[Sequence[Any]], types: Sequence[BindType]
+    ) -> tuple[Prepared, Parameters]:
+        own = self._dictionary.own
+        places = positions(names)
+        refuse_long_binds(plan, places, types, self._environment.string_limit)
+        prepared = self._prepare(plan, declared_oids(plan.parameters, places, types, own))
+        embeddings = self._embedder.parameters(plan.parameters, places, rows)
+        today = dt.datetime.now(self._environment.zone).date()
+        reading = Reading(own, self._environment.formats, today)
+        return prepared, encode(plan.parameters, places, types, prepared.oids, rows, embeddings, reading)
+
+    def _columns(self, plan: Plan, prepared: Prepared) -> tuple[Column, ...]:
+        known = prepared.described.get(plan.headings)
+        if known is None:
+            known = prepared.described[plan.headings] = describe(
+                prepared.description,
+                plan.headings,
+                self._dictionary.note,
+                self._dictionary.own,
+                self._environment.string_limit,
+            )
+        return known
+
+    def _run_query(self, plan: Plan, prepared: Prepared, parameters: Parameters) -> PGresult:
+        if not plan.embeds:
+            return self._run_once(plan, prepared, parameters)
+        results: list[PGresult] = []
+        self._embedder.until_known(
+            lambda: results.append(self._run_once(plan, prepared, parameters)),
+            results.clear,
+            self._connection,
+            inside=self._environment.serializable,
+        )
+        return results[-1]
+
+    def _run_once(self, plan: Plan, prepared: Prepared, parameters: Parameters) -> PGresult:
+        connection = self._connection
+        values = parameters.rows[0]
+        settings, resets = _settings(plan)
+        if not connection.idle:
+            commands = [*settings, Execute(prepared.name, values, parameters.formats), *resets]
+            return connection.guarded(commands)[len(settings)]
+        stays = plan.locks or self._environment.serializable
+        if not stays and not settings:
+            return connection.execute(prepared, values, parameters.formats)
+        commands = [BEGIN, *settings, Execute(prepared.name, values, parameters.formats)]
+        commands += resets if stays else [COMMIT]
+        try:
+            return connection.pipeline(commands)[len(settings) + 1]
+        except BaseException:
+            self._roll_back()
+            raise
+
+    def _roll_back(self) -> None:
+        """Take back the transaction that a statement began."""
+        if not self._connection.idle:
+            self._connection.forget_interrupt()
+            self._connection.simple(b"ROLLBACK")
+
+    def _open_cursor(
+        self, plan: Plan, prepared: Prepared, parameters: Parameters, context: Context
+    ) -> CursorRows:
+        if plan.embeds:
+            raise OraError(3001, "unimplemented feature: VECTOR_EMBEDDING over columns with FOR UPDATE SKIP LOCKED")
+        connection = self._connection
+        self._cursors += 1
+        name = f"c{self._cursors}"
+        declare = Statement(
+            f"DECLARE {name} NO SCROLL CURSOR FOR {plan.text}".encode(),
+            parameters.rows[0],
+            parameters.oids,
+            parameters.formats,
+        )
+        if connection.idle:
+            try:
+                connection.pipeline([BEGIN, declare])
+            except BaseException:
+                self._roll_back()
+                raise
+        else:
+            connection.guarded([declare])
+        columns = self._columns(plan, prepared)
+
+        def fetch(count: int) -> ResultRows:
+            try:
+                result = connection.guarded([Text(b"FETCH FORWARD %d FROM %s" % (count, name.encode()))])[0]
+            except PgError as error:
+                raise ora_error(error, context) from None
+            return ResultRows(result, columns, self._dictionary.own, self._environment.zone)
+
+        def close() -> None:
+            if not connection.idle:
+                connection.simple(f"CLOSE {name}".encode())
+
+        rows = CursorRows(columns, fetch, close)
+        self._bound_to_transaction.append(rows)
+        return rows
+
+    def _run_dml(self, plan: Plan, prepared: Prepared, parameters: Parameters, *, batch_errors: bool) -> Outcome:
+        if not plan.embeds:
+            return ArrayDml(self._connection, plan, prepared, parameters).run(batch_errors=batch_errors)
+        runs: list[tuple[ArrayDml, Outcome]] = []
+
+        def run() -> None:
+            dml = ArrayDml(self._connection, plan, prepared, parameters, keep_savepoint=True)
+            runs.append((dml, dml.run(batch_errors=batch_errors)))
+
+        def undo() -> None:
+            dml, _ = runs.pop()
+            dml.take_back()
+
+        self._embedder.until_known(
+            run, undo, self._connection, inside=self._environment.serializable and not self._connection.idle
+        )
+        dml, outcome = runs[-1]
+        dml.release()
+        return outcome
+
+    def _result(
+        self, plan: Plan, outcome: Outcome, types: Sequence[BindType], context: Context, *, batch_errors: bool
+    ) -> DmlResult:
+        result = DmlResult()
+        targets = types[len(types) - plan.returning :] if plan.returning else ()
+        for place, done in enumerate(outcome.done):
+            if done is None:
+                if batch_errors:
+                    result.counts.append(0)
+                    if targets:
+                        result.returned.append([[] for _ in targets])
+                continue
+            result.counts.append(done.count)
+            if targets:
+                result.returned.append(self._returned(returned(outcome.done, place), targets))
+        errors = [RowError(offset, ora_error(error, context)) for offset, error in outcome.failures]
+        if batch_errors:
+            result.errors = errors
+        elif errors:
+            if errors[0].offset == 0:
+                raise errors[0].error
+            result.error = errors[0].error
+        return result
+
+    def _returned(self, found: tuple[PGresult, range] | None, targets: Sequence[BindType]) -> list[list[Any]]:
+        if found is None:
+            return [[] for _ in targets]
+        result, places = found
+        own, zone, formats = self._dictionary.own, self._environment.zone, self._environment.formats
+        columns = describe(result, None, lambda _table, _attribute: NO_NOTE, own, self._environment.string_limit)
+        values = []
+        for column, target in enumerate(targets):
+            decode = decoder(result.ftype(column), own, zone)
+            cells = (result.get_value(place, column) for place in places)
+            source = columns[column].type
+            values.append(
+                [None if cell is None else convert(decode(cell), source, target.type, formats) for cell in cells]
+            )
+        return values
+
+    def _check_identity(self, plan: Plan) -> None:
+        """Refuse a value for a column GENERATED ALWAYS AS IDENTITY, whose default PostgreSQL would let replace."""
+        if plan.verb not in {Verb.INSERT, Verb.UPDATE} or not plan.tables or not plan.columns:
+            return
+        always = self._dictionary.always_identities(*plan.tables[0])
+        if not always:
+            return
+        given = list(plan.columns)
+        if plan.verb is Verb.INSERT and plan.values is not None:
+            elements = tuple_elements(plan.text[slice(*plan.values)])
+            given = [name for name, element in zip(given, elements, strict=False) if element.upper() != "DEFAULT"]
+        if always.intersection(given):
+            if plan.verb is Verb.UPDATE:
+                raise OraError(32796, "cannot update a generated always identity column")
+            raise OraError(32795, "cannot insert into a generated always identity column")
+
+
+def _settings(plan: Plan) -> tuple[list[Command], list[Command]]:
+    """Give the settings that a query wants for itself, and what takes them back within the transaction."""
+    wanted: list[tuple[bytes, bytes]] = []
+    if plan.probes is not None:
+        wanted.append((b"ivfflat.probes", b"%d" % plan.probes))
+    if plan.ef_search is not None:
+        wanted.append((b"hnsw.ef_search", b"%d" % plan.ef_search))
+    if plan.locks and plan.lock_wait is LockWait.SECONDS:
+        wanted.append((b"lock_timeout", b"'%ds'" % plan.lock_seconds))
+    settings: list[Command] = [Text(b"SET LOCAL %s = %s" % pair) for pair in wanted]
+    resets: list[Command] = [Text(b"SET LOCAL %s TO DEFAULT" % name) for name, _ in wanted]
+    return settings, resets
+
+
+def tuple_elements(text: str) -> list[str]:
+    """Split ``(a, f(b, c), 'd')`` at its own commas."""
+    elements = [""]
+    depth = 0
+    quote = ""
+    for character in text.strip()[1:-1]:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"":
+            quote = character
+        elif character in "([":
+            depth += 1
+        elif character in ")]":
+            depth -= 1
+        elif character == "," and depth == 0:
+            elements.append("")
+            continue
+        elements[-1] += character
+    return [element.strip() for element in elements]

@@ -1,0 +1,168 @@
+"""Results of queries: kept whole, or an open cursor whose rows are locked as they are fetched."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from psycopg.pq.abc import PGresult
+
+from oraclerag.local.engine.cells import Writer, writer
+from oraclerag.local.engine.decode import decoder
+from oraclerag.local.engine.oids import Oids
+from oraclerag.local.interface import CellForm, Column, LobStore, OraError
+from oraclerag.local.wire.values import put_long
+
+_ROW = 7
+_NULL = b"\0"
+
+
+def _long_null() -> bytes:
+    out = bytearray()
+    put_long(out, None)
+    return bytes(out)
+
+
+_LONG_NULL = _long_null()
+
+
+class ResultRows:
+    """A complete result; it survives a commit, unless its rows were locked.
+
+    ``ends_with_transaction`` says that they were: a fetch after the end of the transaction is ORA-01002.
+    """
+
+    def __init__(
+        self,
+        result: PGresult,
+        columns: tuple[Column, ...],
+        own: Oids,
+        zone: dt.tzinfo,
+        *,
+        ends_with_transaction: bool = False,
+    ) -> None:
+        self.columns = columns
+        self.ends_with_transaction = ends_with_transaction
+        self._result = result
+        self._total = result.ntuples
+        self._position = 0
+        self._own = own
+        self._zone = zone
+        self._transaction_ended = False
+        self._prepared_for: tuple[tuple[CellForm, ...], LobStore] | None = None
+        self._writers: list[tuple[int, Writer, bytes]] = []
+
+    def write(self, out: bytearray, count: int, forms: Sequence[CellForm], lobs: LobStore) -> int:
+        """Append up to ``count`` rows; see :class:`oraclerag.local.interface.Rows`."""
+        if self._transaction_ended:
+            raise OraError(1002, "fetch out of sequence")
+        start = self._position
+        end = min(start + count, self._total)
+        writers = self._choose(forms, lobs)
+        get = self._result.get_value
+        for row in range(start, end):
+            mark = len(out)
+            out.append(_ROW)
+            try:
+                for place, write, null in writers:
+                    cell = get(row, place)
+                    if cell is None:
+                        out += null
+                    else:
+                        write(out, cell)
+            except OraError:
+                del out[mark:]
+                self._position = row + 1
+                raise
+        self._position = end
+        return end - start
+
+    def values(self) -> list[tuple[Any, ...]]:
+        """Give the rows that are left as Python values."""
+        result = self._result
+        decoders = [decoder(result.ftype(place), self._own, self._zone) for place in range(result.nfields)]
+        rows = []
+        for row in range(self._position, self._total):
+            cells = ((result.get_value(row, place), decode) for place, decode in enumerate(decoders))
+            rows.append(tuple(None if cell is None else decode(cell) for cell, decode in cells))
+        self._position = self._total
+        return rows
+
+    def transaction_ended(self) -> None:
+        """Be told that the transaction has ended."""
+        self._transaction_ended = self.ends_with_transaction
+
+    def close(self) -> None:
+        """Forget the result."""
+        self._result.clear()
+        self._total = self._position = 0
+
+    def _choose(self, forms: Sequence[CellForm], lobs: LobStore) -> list[tuple[int, Writer, bytes]]:
+        key = (tuple(forms), lobs)
+        if self._prepared_for != key:
+            self._writers = []
+            for place, column in enumerate(self.columns):
+                form = forms[place] if place < len(forms) else CellForm.VALUE
+                write = writer(column, self._result.ftype(place), form, lobs, self._own, self._zone)
+                self._writers.append((place, write, _LONG_NULL if form is CellForm.LONG else _NULL))
+            self._prepared_for = key
+        return self._writers
+
+
+class CursorRows:
+    """An open cursor of FOR UPDATE SKIP LOCKED: a row is locked when it is fetched, and no row is fetched ahead.
+
+    ``fetch`` gives the next rows of the cursor, ``close_cursor`` closes it.
+    """
+
+    def __init__(
+        self,
+        columns: tuple[Column, ...],
+        fetch: Callable[[int], ResultRows],
+        close_cursor: Callable[[], None],
+    ) -> None:
+        self.columns = columns
+        self._fetch = fetch
+        self._close_cursor = close_cursor
+        self._open = True
+        self._exhausted = False
+
+    def write(self, out: bytearray, count: int, forms: Sequence[CellForm], lobs: LobStore) -> int:
+        """Fetch, lock and append up to ``count`` rows."""
+        if self._exhausted or count <= 0:
+            return 0
+        if not self._open:
+            raise OraError(1002, "fetch out of sequence")
+        try:
+            written = self._fetch(count).write(out, count, forms, lobs)
+        except OraError:
+            # A failed fetch leaves the cursor unusable in PostgreSQL.
+            self._open = False
+            raise
+        if written < count:
+            self._exhausted = True
+            self.close()
+        return written
+
+    def values(self) -> list[tuple[Any, ...]]:
+        """Fetch and lock all rows that are left, as Python values."""
+        rows: list[tuple[Any, ...]] = []
+        while not self._exhausted:
+            if not self._open:
+                raise OraError(1002, "fetch out of sequence")
+            batch = self._fetch(1000).values()
+            rows += batch
+            self._exhausted = not batch
+        self.close()
+        return rows
+
+    def transaction_ended(self) -> None:
+        """Be told that the transaction has ended, and the cursor with it."""
+        self._open = False
+
+    def close(self) -> None:
+        """Close the cursor; its locks stay."""
+        if self._open:
+            self._open = False
+            self._close_cursor()

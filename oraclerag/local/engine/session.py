@@ -1,0 +1,373 @@
+"""One Oracle session on one PostgreSQL connection: statements, transactions, settings."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from psycopg.conninfo import make_conninfo
+from psycopg.pq.abc import PGresult
+
+from oraclerag.local.engine import control
+from oraclerag.local.engine import oids as pg
+from oraclerag.local.engine.decode import Formats
+from oraclerag.local.engine.errors import Context, ora_error
+from oraclerag.local.engine.execution import Environment, Executor
+from oraclerag.local.engine.pipeline import Cancelled, Command, Connection, ConnectionLost, PgError, Statement
+from oraclerag.local.engine.plan import Names, Plan
+from oraclerag.local.engine.words import quote
+from oraclerag.local.interface import (
+    BindType,
+    BlockResult,
+    Client,
+    Column,
+    DmlResult,
+    OraError,
+    Rows,
+    StatementKind,
+    StatementShape,
+)
+
+if TYPE_CHECKING:
+    from oraclerag.local.engine.database import Database
+
+_DDL_WAIT = "300ms"  # a table in use: longer than PostgreSQL needs to send a vacuum away, short for a person
+_WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER", "TRUNCATE"})
+
+
+class Session:
+    """Implements :class:`oraclerag.local.interface.EngineSession` and :class:`oraclerag.local.engine.host.Host`.
+
+    A transaction of PostgreSQL is begun when the first statement needs one; queries outside it leave none open.
+    """
+
+    def __init__(self, database: Database, user: str, client: Client) -> None:
+        self.user = user
+        self.schema = user
+        self.max_string_size = database.max_string_size
+        self.models = database.models
+        self._database = database
+        options = " ".join(
+            f"-c {name}={value}"
+            for name, value in {
+                "client_min_messages": "notice",
+                "timezone": "UTC",
+                "search_path": f'"{user}",ora,public'.replace(" ", "\\ "),
+                "ora.user": user.replace(" ", "\\ "),
+                "ora.schema": user.replace(" ", "\\ "),
+                "ivfflat.iterative_scan": "off",
+                "hnsw.iterative_scan": "off",
+            }.items()
+        )
+        try:
+            self._connection = Connection(make_conninfo(database.conninfo, options=options), client)
+        except ConnectionLost:
+            raise OraError(1033, "ORACLE initialization or shutdown in progress") from None
+        self._environment = Environment(dt.UTC, Formats(), self.max_string_size)
+        self._executor = Executor(self._connection, database.dictionary, database.embedder, self._environment)
+        self._changed_settings: dict[str, str] = {}
+        self._catalog_touched = False
+        self._probing: str | None = None
+        self._depth = 0
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether there is uncommitted work."""
+        return not self._connection.idle
+
+    @property
+    def names(self) -> Names:
+        """Catalog questions for translation, in this session's schema."""
+        return self._database.names(self.schema)
+
+    def shape(self, sql: str) -> StatementShape:
+        """Tell kind and binds of a statement."""
+        return self._database.statement_shape(sql)
+
+    def describe(self, sql: str) -> tuple[Column, ...]:
+        """Parse and describe a query without running it."""
+        with self._call(sql):
+            return self._executor.describe(self._plan(sql, StatementKind.QUERY))
+
+    def query(self, sql: str, binds: Sequence[Any], types: Sequence[BindType]) -> Rows:
+        """Run a query."""
+        with self._call(sql) as context:
+            plan = self._plan(sql, StatementKind.QUERY)
+            if plan.locks:
+                self._probing = None
+            return self._executor.query(plan, self.shape(sql).binds, binds, types, context)
+
+    def values(self, sql: str, binds: Sequence[Any], types: Sequence[BindType]) -> list[tuple[Any, ...]]:
+        """Run an Oracle query to its end and give its rows as Python values."""
+        with self._call(sql) as context:
+            plan = self._plan(sql, StatementKind.QUERY)
+            if plan.locks:
+                self._probing = None
+            return self._executor.query(plan, self.shape(sql).binds, binds, types, context).values()
+
+    def dml(
+        self,
+        sql: str,
+        rows: Sequence[Sequence[Any]],
+        types: Sequence[BindType],
+        *,
+        batch_errors: bool = False,
+    ) -> DmlResult:
+        """Run an INSERT, UPDATE, DELETE or MERGE once per bind row.
+
+        An error of the first row is raised; one of a later row comes in the result, as the rows before it stay done.
+        """
+        if not rows:
+            return DmlResult()
+        with self._call(sql) as context:
+            plan = self._plan(sql, StatementKind.DML)
+            self._probing = None
+            shape = self.shape(sql)
+            names = shape.binds if shape.returning is None else shape.binds[: shape.returning]
+            return self._executor.dml(plan, names, rows, types, context, batch_errors=batch_errors)
+
+    def block(self, sql: str, rows: Sequence[Sequence[Any]], types: Sequence[BindType]) -> BlockResult:
+        """Run an anonymous PL/SQL block or CALL once per bind row."""
+        from oraclerag.local.engine.plsql import run_block
+
+        with self._call(sql):
+            return run_block(sql, rows, types, self)
+
+    def run(self, sql: str) -> None:
+        """Run a statement without binds and result."""
+        with self._call(sql):
+            statement = control.read(sql)
+            match statement:
+                case control.Commit():
+                    self.commit()
+                case control.Rollback(None):
+                    self.rollback()
+                case control.Rollback(str(name)):
+                    self._rollback_to_oracle(name)
+                case control.Savepoint(name):
+                    self._probing = None
+                    self._begin()
+                    self._connection.simple(f"SAVEPOINT {quote(name)}".encode())
+                case control.SetTransaction():
+                    self._set_transaction(statement)
+                case control.LockTable():
+                    self._lock_table(statement)
+                case control.AlterSession(settings):
+                    for name, value in settings:
+                        self._alter_session(name, value)
+                case None:
+                    from oraclerag.local.engine.ddl import run_ddl
+
+                    run_ddl(sql, self)
+
+    def commit(self) -> None:
+        """Commit."""
+        with self._call("COMMIT"):
+            if not self._connection.idle:
+                self._end_transaction()
+                try:
+                    self._connection.simple(b"COMMIT")
+                except PgError as error:
+                    cause = ora_error(error, Context(schema=self.schema))
+                    raise OraError(2091, f"transaction rolled back\n{cause}") from None
+
+    def rollback(self) -> None:
+        """Roll back."""
+        with self._call("ROLLBACK"):
+            if not self._connection.idle:
+                self._end_transaction()
+                self._connection.simple(b"ROLLBACK")
+                self._restore_settings()
+
+    def set_schema(self, name: str) -> None:
+        """Make ``name`` the current schema; ORA-01435 when there is no such user."""
+        if self._database.password(name) is None:
+            raise OraError(1435, "user does not exist")
+        self._set("search_path", f"{quote(name)}, ora, public")
+        self._set("ora.schema", name)
+        self.schema = name
+
+    def close(self) -> None:
+        """Roll back and give up the connection."""
+        self._connection.close()
+
+    def ask(self, statement: str, *parameters: str | bytes | int | None) -> list[tuple[Any, ...]]:
+        """Run one PostgreSQL statement of the engine's own and give its rows."""
+        values = [str(value).encode() if isinstance(value, str | int) else value for value in parameters]
+        formats = [int(isinstance(value, bytes)) for value in parameters]
+        oids = [pg.BYTEA if isinstance(value, bytes) else 0 for value in parameters]
+        command = Statement(statement.encode(), values, oids, formats, result_format=0)
+        with self._call(statement):
+            result = self._run_own([command])[0]
+            if (result.command_status or b"").split(b" ")[0].decode() in _WRITES:
+                self._probing = None
+                self._database.dictionary.changed()
+                self._catalog_touched = not self._connection.idle
+            return _text_rows(result)
+
+    def change(self, statements: Sequence[str]) -> None:
+        """Run the PostgreSQL statements of one DDL statement in one transaction of their own."""
+        self.commit()
+        with self._call("", ddl=statements):
+            text = f"BEGIN; SET LOCAL lock_timeout = '{_DDL_WAIT}'; {'; '.join(statements)}; COMMIT"
+            try:
+                self._connection.simple(text.encode())
+            except (PgError, Cancelled):
+                if not self._connection.idle:
+                    self._connection.forget_interrupt()
+                    self._connection.simple(b"ROLLBACK")
+                raise
+            finally:
+                self._database.dictionary.changed()
+
+    def savepoint(self, name: str) -> None:
+        """Set a savepoint of the engine's own."""
+        with self._call("SAVEPOINT"):
+            if self._connection.idle:
+                self._begin()
+                self._probing = name
+            self._connection.simple(f"SAVEPOINT {quote(name)}".encode())
+
+    def rollback_to(self, name: str) -> None:
+        """Roll back to it, keeping it."""
+        with self._call("ROLLBACK"):
+            if not self._connection.idle:
+                self._connection.simple(f"ROLLBACK TO SAVEPOINT {quote(name)}".encode())
+
+    def release(self, name: str) -> None:
+        """Forget it; a transaction that was begun for it alone and did nothing ends with it."""
+        with self._call("COMMIT"):
+            if self._connection.idle:
+                return
+            self._connection.simple(f"RELEASE SAVEPOINT {quote(name)}".encode())
+            if self._probing == name:
+                self.commit()
+
+    @contextmanager
+    def _call(self, sql: str, *, ddl: Sequence[str] | None = None) -> Iterator[Context]:
+        """Turn whatever goes wrong inside into an OraError."""
+        context = Context(ddl[0] if ddl else sql, self.schema, ddl is not None)
+        self._depth += 1
+        try:
+            yield context
+        except PgError as error:
+            raise ora_error(error, context) from None
+        except Cancelled:
+            raise OraError(1013, "user requested cancel of current operation") from None
+        except ConnectionLost:
+            raise OraError(3113, "end-of-file on communication channel") from None
+        finally:
+            self._depth -= 1
+            if not self._depth:
+                # A wish to stop concerns the client's whole call, a PL/SQL block with all its statements.
+                self._connection.forget_interrupt()
+
+    def _plan(self, sql: str, kind: StatementKind) -> Plan:
+        plan = self._database.plan(sql, self.schema)
+        if plan.kind is not kind:
+            raise OraError(900, "invalid SQL statement")
+        return plan
+
+    def _run_own(self, commands: Sequence[Command]) -> list[PGresult]:
+        if self._connection.idle:
+            return self._connection.pipeline(commands)
+        return self._connection.guarded(commands)
+
+    def _begin(self) -> None:
+        if self._connection.idle:
+            self._connection.simple(b"BEGIN")
+
+    def _end_transaction(self) -> None:
+        self._executor.transaction_ended()
+        self._probing = None
+        if self._catalog_touched:
+            self._catalog_touched = False
+            self._database.dictionary.changed()
+
+    def _rollback_to_oracle(self, name: str) -> None:
+        missing = OraError(1086, f"savepoint '{name}' never established in this session or is invalid")
+        if self._connection.idle:
+            raise missing
+        try:
+            # A statement of its own inside a savepoint, since a failure would abort the transaction.
+            self._connection.pipeline([_text("SAVEPOINT s")])
+            self._connection.simple(f"ROLLBACK TO SAVEPOINT {quote(name)}".encode())
+        except PgError as error:
+            self._connection.undo()
+            self._connection.simple(b"RELEASE s")
+            if error.state == "3B001":
+                raise missing from None
+            raise
+        self._restore_settings()
+
+    def _set_transaction(self, statement: control.SetTransaction) -> None:
+        if not self._connection.idle:
+            raise OraError(1453, "SET TRANSACTION must be first statement of transaction")
+        text = "BEGIN"
+        if statement.serializable is not None:
+            text += " ISOLATION LEVEL " + ("REPEATABLE READ" if statement.serializable else "READ COMMITTED")
+        self._connection.simple((text + (" READ ONLY" if statement.read_only else "")).encode())
+
+    def _lock_table(self, statement: control.LockTable) -> None:
+        schema = statement.schema or self.schema
+        self._probing = None
+        self._begin()
+        text = f"LOCK TABLE {quote(schema)}.{quote(statement.table)} IN {statement.mode} MODE"
+        commands = [text + (" NOWAIT" if statement.wait == 0 else "")]
+        if statement.wait:
+            commands = [f"SET LOCAL lock_timeout = '{statement.wait}s'", text, "SET LOCAL lock_timeout TO DEFAULT"]
+        self._connection.guarded([_text(command) for command in commands])
+
+    def _alter_session(self, name: str, value: str) -> None:
+        if name == "TIME_ZONE":
+            self._environment.zone, setting = control.time_zone(value)
+            self._set("TimeZone", setting)
+        elif name == "CURRENT_SCHEMA":
+            self.set_schema(value)
+        elif name == "ISOLATION_LEVEL":
+            if value not in {"SERIALIZABLE", "READ COMMITTED"}:
+                raise OraError(2183, "valid options: ISOLATION_LEVEL { SERIALIZABLE | READ COMMITTED }")
+            self._environment.serializable = value == "SERIALIZABLE"
+            level = "repeatable read" if self._environment.serializable else "read committed"
+            self._set("default_transaction_isolation", level)
+        elif (field := control.format_of(name)) is not None:
+            self._environment.formats = replace(self._environment.formats, **{field: value})
+            self._set(f"ora.{name.lower()}", value)
+        else:
+            control.check_parameter(name, value)
+
+    def _set(self, name: str, value: str) -> None:
+        """Change a setting of PostgreSQL for the session, also beyond a rollback."""
+        statement = Statement(b"SELECT set_config($1, $2, false)", [name.encode(), value.encode()], [25, 25], [0, 0])
+        self._run_own([statement])
+        if not self._connection.idle:
+            self._changed_settings[name] = value
+
+    def _restore_settings(self) -> None:
+        """Set again what a rollback has taken back: ALTER SESSION is no part of a transaction."""
+        settings, self._changed_settings = self._changed_settings, {}
+        for name, value in settings.items():
+            self._set(name, value)
+
+
+def _text(statement: str) -> Command:
+    return Statement(statement.encode(), (), (), ())
+
+
+_READERS: dict[int, Callable[[str], Any]] = {
+    pg.BOOL: lambda text: text == "t",
+    pg.BYTEA: lambda text: bytes.fromhex(text[2:]),
+    **dict.fromkeys(pg.INTEGERS, int),
+}
+
+
+def _text_rows(result: PGresult) -> list[tuple[Any, ...]]:
+    readers = [_READERS.get(result.ftype(place), str) for place in range(result.nfields)]
+    rows = []
+    for row in range(result.ntuples):
+        cells = ((result.get_value(row, place), read) for place, read in enumerate(readers))
+        rows.append(tuple(None if cell is None else read(cell.decode()) for cell, read in cells))
+    return rows
