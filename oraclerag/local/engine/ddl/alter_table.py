@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
 from oraclerag.local.engine.column_types import ColumnType, normal_storage
 from oraclerag.local.engine.ddl import columns, constraints, notes, questions
 from oraclerag.local.engine.ddl.action import Action
@@ -126,25 +129,19 @@ def _run_add(host: Host, schema: str, table: str, added: list[ColumnDefinition |
     for constraint in sorted(pending, key=lambda c: c.kind == "FOREIGN KEY"):
         made = constraints.build(host, state, constraint)
         statements += [f"{target} ADD {made.clause}", *made.after]
-    with _numbers_of_added_constraints({c.kind for c in pending}):
+    with _primary_key_number(pending):
         host.change([*before, *statements])
 
 
-class _numbers_of_added_constraints:  # noqa: N801  (reads as a statement)
-    """Inside, a violated constraint has the number of a constraint that cannot be added to the rows there are."""
-
-    def __init__(self, kinds: set[str]) -> None:
-        self.numbers = {2290: 2293, 2291: 2298, 1: 2437 if "PRIMARY KEY" in kinds else 2299, 1400: 2296}
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, OraError) and error.number in self.numbers:
-            words = {2293: "check constraint violated", 2298: "parent keys not found", 2437: "primary key violated",
-                     2299: "duplicate keys found", 2296: "null values found"}  # fmt: skip
-            number = self.numbers[error.number]
-            raise OraError(number, f"cannot validate the constraint - {words[number]} ({error.message})") from error
+@contextmanager
+def _primary_key_number(added: Iterable[Constraint]) -> Iterator[None]:
+    """Inside, duplicates under a new primary key are ORA-02437, not ORA-02299 as under a unique key."""
+    try:
+        yield
+    except OraError as error:
+        if error.number == 2299 and any(constraint.kind == "PRIMARY KEY" for constraint in added):
+            raise OraError(2437, "cannot validate - primary key violated") from error
+        raise
 
 
 def _modify(reader: Reader, host: Host, schema: str, table: str) -> Action:
@@ -179,8 +176,7 @@ def _modify(reader: Reader, host: Host, schema: str, table: str) -> Action:
                 statements += [f"ALTER TABLE {qualified(schema, table)} ADD {made.clause}", *made.after]
         if retyped:
             statements = around_type_change(host, schema, table, statements)
-        kinds = {constraint.kind for change in changes for constraint in change.constraints}
-        with _numbers_of_added_constraints({str(kind) for kind in kinds}):
+        with _primary_key_number(constraint for change in changes for constraint in change.constraints):
             host.change(statements)
 
     return run

@@ -254,7 +254,8 @@ class DefinitionReader:
         if _CHANGING & words:
             raise OraError(2436, "date or system variable wrongly specified in CHECK constraint", position)
         source = reader.text(span)
-        return Constraint("CHECK", name, check=expression(source, self.host.names), source=source, words=words)
+        check = expression(source, self.host.names, condition=True)
+        return Constraint("CHECK", name, check=check, source=source, words=words)
 
     def _references(self, constraint: Constraint) -> None:
         reader = self.reader

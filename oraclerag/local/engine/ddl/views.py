@@ -24,7 +24,7 @@ def create_view(reader: Reader, host: Host, *, replace: bool, force: bool) -> Ac
     end, read_only, check = _query_end(reader)
     source = reader.text((start, end))
     try:
-        query = view_query(source, host.names)
+        query, _ = view_query(source, host.names)
     except OraError as error:
         if force:
             raise unsupported(f"FORCE VIEW with errors ({error})") from error
