@@ -11,7 +11,7 @@ import functools
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import oracledb
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from oraclerag.config import Settings
 
-__all__ = ["Database", "driver_connection", "driver_types", "own_tables", "translated"]
+__all__ = ["Database", "driver_connection", "driver_types", "in_list", "own_tables", "padded", "parts", "translated"]
 
 # ORA and DPY codes → class. Sources: Oracle's error help pages and the driver's list of codes after which a session
 # is dead or the error is recoverable.
@@ -289,9 +289,23 @@ def connect_arguments(settings: Settings) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value is not None}
 
 
-def placeholders(count: int, prefix: str = "id") -> Sequence[str]:
-    """Give ``:id0, :id1, …``, the count padded to the next power of two so that few statement texts arise."""
+_Value = TypeVar("_Value")
+
+
+def padded(values: Sequence[_Value]) -> list[_Value]:
+    """Repeat the last value until the number of values is a power of two, so that few statement texts arise."""
     size = 1
-    while size < count:
+    while size < len(values):
         size *= 2
-    return [f":{prefix}{n}" for n in range(size)]
+    return [*values, *[values[-1]] * (size - len(values))]
+
+
+def in_list(values: Sequence[Any], prefix: str = "e") -> tuple[str, dict[str, Any]]:
+    """Give the inside of ``IN (…)`` for at least one value, padded, with its binds: ``:e0, :e1, …``."""
+    binds = {f"{prefix}{number}": value for number, value in enumerate(padded(values))}
+    return ", ".join(f":{name}" for name in binds), binds
+
+
+def parts(values: Sequence[_Value], size: int = 512) -> list[Sequence[_Value]]:
+    """Cut a long list into lists that one ``IN (…)`` may hold."""
+    return [values[begin : begin + size] for begin in range(0, len(values), size)]

@@ -16,6 +16,9 @@ __all__ = ["CHUNKERS", "CONTENT_BYTES", "Limits", "storable"]
 CONTENT_BYTES = 4000
 """What a chunk may take in UTF-8: RAG_CHUNK.CONTENT holds as much whatever MAX_STRING_SIZE is."""
 
+# Tokens, or bytes, that a text needs at least: a shortened head and one character that takes several.
+_ROOM = 16
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -30,14 +33,21 @@ class Limits:
     count: Callable[[str], int] = field(repr=False)
     prefix: str = ""
     size: int = CONTENT_BYTES
+    _room: int = field(default=_ROOM, repr=False)
 
     def __post_init__(self) -> None:
-        if self.tokens < self.count(self.prefix) + 8 or self.size < len(self.prefix.encode()) + 8:
+        if self.tokens < self.count(self.prefix) + self._room or self.size < len(self.prefix.encode()) + self._room:
             raise ConfigurationError(
                 f"The model reads {self.tokens} tokens and its passage prefix takes {self.count(self.prefix)} of them: "
                 f"no room is left for a text.",
                 hint="Load a model with a longer limit, or with a shorter prefix.",
             )
+
+    def part(self, divisor: int) -> Limits:
+        """Give the limits of a part of a chunk, never less than any text needs."""
+        tokens = max(self.tokens // divisor, self.count(self.prefix) + _ROOM // 2)
+        size = max(self.size // divisor, len(self.prefix.encode()) + _ROOM // 2)
+        return Limits(tokens, self.count, self.prefix, size, _room=_ROOM // 2)
 
     def fits(self, text: str) -> bool:
         """Whether a chunk may have this text."""

@@ -50,12 +50,7 @@ def chunks(text: str, limits: Limits) -> list[Chunk]:
 def _head(text: str, limits: Limits) -> str:
     """Give the first line, or as many words of it as take a third of a chunk at most."""
     line = text.lstrip().partition("\n")[0].rstrip()
-    third = Limits(
-        tokens=max(limits.tokens // 3, limits.count(limits.prefix) + 8),
-        count=limits.count,
-        prefix=limits.prefix,
-        size=max(limits.size // 3, len(limits.prefix.encode()) + 8),
-    )
+    third = limits.part(3)
     if third.fits(line):
         return line
     longest = _longest(line, 0, "", third)
@@ -102,7 +97,7 @@ class _Cutter:
 
 
 def _sections(text: str, lines: list[int]) -> list[int]:
-    """Give the beginnings of lines that are not inside a list item: an item goes on until a blank line or another one."""
+    """Give the beginnings of lines outside of list items: an item goes on until a blank line or another one."""
     found = []
     inside = False
     for at in lines:

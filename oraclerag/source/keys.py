@@ -16,21 +16,14 @@ from typing import Any
 
 import oracledb
 
+from oraclerag.database import padded
 from oraclerag.errors import SourceError
 from oraclerag.statements import quoted
 
-__all__ = ["Key", "KeyColumn", "padded"]
+__all__ = ["Key", "KeyColumn"]
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,39}|[0-9]{0,40}\.[0-9]*[1-9])")
 _HEX = re.compile(r"(?:[0-9A-F]{2})+")
-
-
-def padded(values: Sequence[Any]) -> list[Any]:
-    """Repeat the last value until the number of values is a power of two, so that few statement texts arise."""
-    size = 1
-    while size < len(values):
-        size *= 2
-    return [*values, *[values[-1]] * (size - len(values))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import sqlalchemy.exc
 
 from oraclerag import database, errors
 from oraclerag.config import Settings
-from oraclerag.database import Database, connect_arguments, driver_connection, driver_types, placeholders, translated
+from oraclerag.database import Database, connect_arguments, driver_connection, driver_types, in_list, parts, translated
 
 
 def driver_error(full_code: str, text: str = "something") -> oracledb.DatabaseError:
@@ -237,7 +237,12 @@ def test_a_password_is_not_in_repr() -> None:
     assert "hunter2" not in repr(Settings(password="hunter2", wallet_password="hunter2"))
 
 
-@pytest.mark.parametrize(("count", "size"), [(0, 1), (1, 1), (2, 2), (3, 4), (32, 32), (33, 64)])
-def test_placeholders_are_padded_to_powers_of_two(count: int, size: int) -> None:
-    names = placeholders(count)
-    assert list(names) == [f":id{n}" for n in range(size)]
+@pytest.mark.parametrize(("count", "size"), [(1, 1), (2, 2), (3, 4), (32, 32), (33, 64)])
+def test_lists_are_padded_to_powers_of_two(count: int, size: int) -> None:
+    listed, binds = in_list(range(count))
+    assert listed == ", ".join(f":e{n}" for n in range(size))
+    assert list(binds.values()) == [*range(count), *[count - 1] * (size - count)]
+
+
+def test_a_long_list_is_cut_into_parts() -> None:
+    assert [len(part) for part in parts(range(1030))] == [512, 512, 6]

@@ -1,0 +1,360 @@
+"""The queue's protocol: take turns, claim, hold, settle, give back, postpone. Nothing else.
+
+A claim is a short transaction that is over before anything is read: the rows carry its token, the entities a ticket
+with the same token, both with a lease. Everything that follows touches a row only while it carries the token and an
+entity only while it carries the ticket, so a worker that was slow or died takes nothing from the one that came after.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import oracledb
+
+from oraclerag.database import in_list, own_tables, padded, parts
+from oraclerag.errors import MissingTenant
+from oraclerag.statements import Statements
+
+__all__ = ["Claim", "Claimed", "Held", "Postponed", "Queue", "Turns"]
+
+CRASHED = "CRASHED"
+_UNIQUE = "ORA-00001"
+_BULK_TURN = 4  # one batch in so many is of lane 1 while lane 0 is busy
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """An entity that was got, with its queue rows (id, attempts so far) and the DEAD rows seen before the read."""
+
+    entity_id: int
+    source_type: str
+    source_id: str
+    rows: tuple[tuple[int, int], ...]
+    dead: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One batch: its token and what was got; ``buried`` counts rows that went DEAD instead."""
+
+    token: str
+    entities: tuple[Claimed, ...]
+    buried: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What RAG_ENTITY says of an entity whose ticket is ours and whose row is locked until the transaction ends."""
+
+    fingerprint: str | None
+    content_hash: str | None
+    details_hash: str | None
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """An entity that failed: why, when it is tried again (seconds), and whether it is given up.
+
+    ``hide``: its rights could not be read, so nobody sees it until they are.
+    """
+
+    entity: Claimed
+    error_code: str
+    message: str
+    pause: float
+    dead: bool
+    hide: bool
+
+
+@dataclass(slots=True)
+class Turns:
+    """Whose turn it was: tenants by name in either lane, and how many batches were claimed."""
+
+    last: dict[int, str | None] = field(default_factory=lambda: {0: None, 1: None})
+    batches: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    dirty_id: int
+    source_type: str
+    source_id: str
+    tenant_id: str
+    claim: str | None
+    attempts: int
+    crashes: int
+
+    @property
+    def suspect(self) -> bool:
+        """Whether its last claim ended without a report: it may be what ended it."""
+        return self.claim is not None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.source_type, self.source_id
+
+
+class Queue:
+    """The protocol on one connection. ``lease`` is in seconds; methods say whether they commit."""
+
+    def __init__(self, connection: oracledb.Connection, schema: str, *, lease: float, max_attempts: int) -> None:
+        self._connection = connection
+        self._sql = Statements("claim", schema)
+        self._lease = lease
+        self._max_attempts = max_attempts
+
+    def turn(self, turns: Turns) -> list[tuple[int, str]]:
+        """Say which lane and tenant are next, and which after them; empty where nothing waits. One plain query."""
+        with self._connection.cursor() as cursor, own_tables():
+            cursor.execute(self._sql["next_tenants"], last_change=turns.last[0], last_bulk=turns.last[1])
+            row = cursor.fetchone()
+        next_change, first_change, next_bulk, first_bulk = row or (None,) * 4
+        found = [(0, next_change or first_change), (1, next_bulk or first_bulk)]
+        if turns.batches % _BULK_TURN == _BULK_TURN - 1:
+            found.reverse()
+        return [(lane, tenant) for lane, tenant in found if tenant is not None]
+
+    def claim(self, lane: int, tenant: str, *, types: Mapping[str, bool], limit: int, come_back: float) -> Claim:
+        """Claim up to ``limit`` rows of a tenant; commits.
+
+        ``types`` are the sources that this worker serves, each with whether it maps tenants; ``come_back`` is when rows
+        of entities that others hold are tried again, in seconds.
+        """
+        token = str(uuid.uuid4())
+        with self._connection.cursor() as cursor, own_tables():
+            rows = self._pick(cursor, lane, tenant, sorted(types), limit)
+            entities: tuple[Claimed, ...] = ()
+            buried: list[tuple[_Row, str, str]] = []
+            if rows:
+                ids, dead = self._entities(cursor, sorted({row.key for row in rows}))
+                free = self._free(cursor, sorted(ids[row.key] for row in rows))
+                got = [row for row in rows if ids[row.key] in free]
+                self._many(
+                    cursor,
+                    "come_back",
+                    [{"dirty_id": row.dirty_id, "pause": come_back} for row in rows if ids[row.key] not in free],
+                )
+                buried = self._bury(cursor, got, ids, types)
+                gone = {row.dirty_id for row, _, _ in buried}
+                entities = self._take(cursor, token, [row for row in got if row.dirty_id not in gone], ids, dead)
+            self._connection.commit()
+        return Claim(token, entities, len(buried))
+
+    def renew(self, claim: Claim, entities: Iterable[Claimed]) -> None:
+        """Begin the lease of ticket and rows anew; commits."""
+        entities = list(entities)
+        token = {"claim_token": claim.token, "lease": self._lease}
+        with self._connection.cursor() as cursor, own_tables():
+            self._many(cursor, "renew_ticket", [{"entity_id": entity.entity_id, **token} for entity in entities])
+            rows = [{"dirty_id": row, **token} for entity in entities for row, _ in entity.rows]
+            self._many(cursor, "renew_row", sorted(rows, key=lambda row: row["dirty_id"]))
+            self._connection.commit()
+
+    def hold(self, claim: Claim, entities: Sequence[Claimed]) -> dict[int, Held]:
+        """Lock the entities whose ticket is still ours, by ENTITY_ID; what is missing was taken over."""
+        ids = sorted(entity.entity_id for entity in entities)
+        found = {}
+        with self._connection.cursor() as cursor, own_tables():
+            for part in parts(ids):
+                statement, binds = _listed(self._sql, "hold", part)
+                cursor.arraysize = cursor.prefetchrows = len(part) + 1
+                cursor.execute(statement, {**binds, "claim_token": claim.token})
+                for entity_id, fingerprint, content_hash, details_hash, chunks in cursor.fetchall():
+                    found[int(entity_id)] = Held(fingerprint, content_hash, details_hash, int(chunks))
+        return found
+
+    def settle(self, claim: Claim, entities: Iterable[Claimed]) -> None:
+        """Delete the rows that carry the claim and the DEAD rows seen before the read; the caller commits."""
+        entities = list(entities)
+        with self._connection.cursor() as cursor, own_tables():
+            rows = sorted(row for entity in entities for row, _ in entity.rows)
+            self._many(cursor, "settle", [{"dirty_id": row, "claim_token": claim.token} for row in rows])
+            dead = sorted(row for entity in entities for row in entity.dead)
+            self._many(cursor, "settle_dead", [{"dirty_id": row} for row in dead])
+
+    def give_back(self, claim: Claim, entities: Iterable[Claimed], *, pause: float = 0.0) -> None:
+        """Free rows and tickets, counted as nothing; commits."""
+        entities = list(entities)
+        token = {"claim_token": claim.token}
+        with self._connection.cursor() as cursor, own_tables():
+            tickets = sorted(entity.entity_id for entity in entities)
+            self._many(cursor, "free_ticket", [{"entity_id": ticket, **token} for ticket in tickets])
+            rows = sorted(row for entity in entities for row, _ in entity.rows)
+            self._many(cursor, "give_back", [{"dirty_id": row, "pause": pause, **token} for row in rows])
+            self._connection.commit()
+
+    def postpone(self, claim: Claim, failures: Sequence[Postponed]) -> None:
+        """Write down failures, hide what must be hidden, free rows and tickets; the caller commits."""
+        token = {"claim_token": claim.token}
+        failures = sorted(failures, key=lambda failure: failure.entity.entity_id)
+        with self._connection.cursor() as cursor, own_tables():
+            tickets = [{"entity_id": failure.entity.entity_id, **token} for failure in failures]
+            freed = self._many(cursor, "free_ticket", tickets)
+            # Only while the ticket was ours: another worker may have read the rights meanwhile.
+            hidden = [
+                {"entity_id": failure.entity.entity_id}
+                for failure, count in zip(failures, freed, strict=True)
+                if failure.hide and count
+            ]
+            self._many(cursor, "hide", hidden)
+            self._many(cursor, "forget_details", hidden)
+            rows = [
+                {
+                    "dirty_id": row,
+                    "new_state": "DEAD" if failure.dead else "READY",
+                    "error_code": failure.error_code,
+                    "last_error": _cut(failure.message),
+                    "pause": failure.pause,
+                    **token,
+                }
+                for failure in failures
+                for row, _ in failure.entity.rows
+            ]
+            self._many(cursor, "postpone", sorted(rows, key=lambda row: row["dirty_id"]))
+
+    def _pick(self, cursor: oracledb.Cursor, lane: int, tenant: str, types: Sequence[str], limit: int) -> list[_Row]:
+        listed, binds = in_list(types, "t")
+        statement = self._sql.with_names("pick", types=listed)
+        # Rows are locked as they are fetched: ask for as many as are wanted and for no more.
+        cursor.arraysize = cursor.prefetchrows = limit
+        cursor.execute(statement, {**binds, "lane": lane, "tenant_id": tenant})
+        rows = [
+            _Row(int(row[0]), row[1], row[2], row[3], row[4], int(row[5]), int(row[6]))
+            for row in cursor.fetchmany(limit)
+        ]
+        if rows and rows[0].suspect:
+            return rows[:1]
+        return [row for row in rows if not row.suspect]
+
+    def _entities(
+        self, cursor: oracledb.Cursor, keys: Sequence[tuple[str, str]]
+    ) -> tuple[dict[tuple[str, str], int], dict[int, list[int]]]:
+        """Give the ENTITY_ID of every key, made where there is none, and the DEAD rows of every entity."""
+        ids, dead = self._find(cursor, keys)
+        missing = [key for key in keys if key not in ids]
+        if missing:
+            # In the order of the keys, so that two workers wait for each other in one direction only.
+            rows = [{"source_type": key[0], "source_id": key[1]} for key in missing]
+            cursor.executemany(self._sql["create_entity"], rows, batcherrors=True)
+            for error in cursor.getbatcherrors():
+                if error.full_code != _UNIQUE:
+                    raise oracledb.DatabaseError(error)
+            more, more_dead = self._find(cursor, missing)
+            ids |= more
+            for entity_id, found in more_dead.items():
+                dead[entity_id] = found
+        return ids, dead
+
+    def _find(
+        self, cursor: oracledb.Cursor, keys: Sequence[tuple[str, str]]
+    ) -> tuple[dict[tuple[str, str], int], dict[int, list[int]]]:
+        ids: dict[tuple[str, str], int] = {}
+        dead: dict[int, list[int]] = defaultdict(list)
+        for part in parts(keys):
+            names: list[str] = []
+            binds: dict[str, str] = {}
+            for number, (source_type, source_id) in enumerate(padded(part)):
+                names.append(f"(:t{number}, :i{number})")
+                binds |= {f"t{number}": source_type, f"i{number}": source_id}
+            cursor.arraysize = cursor.prefetchrows = 2 * len(part) + 1
+            cursor.execute(self._sql.with_names("entities", keys=", ".join(names)), binds)
+            for entity_id, source_type, source_id, dirty_id in cursor.fetchall():
+                ids[source_type, source_id] = int(entity_id)
+                if dirty_id is not None:
+                    dead[int(entity_id)].append(int(dirty_id))
+        return ids, dead
+
+    def _free(self, cursor: oracledb.Cursor, ids: Sequence[int]) -> set[int]:
+        found = set()
+        for part in parts(list(dict.fromkeys(ids))):
+            statement, binds = _listed(self._sql, "free_entities", part)
+            cursor.arraysize = cursor.prefetchrows = len(part) + 1
+            cursor.execute(statement, binds)
+            found |= {int(row[0]) for row in cursor.fetchall()}
+        return found
+
+    def _bury(
+        self,
+        cursor: oracledb.Cursor,
+        rows: Sequence[_Row],
+        ids: Mapping[tuple[str, str], int],
+        types: Mapping[str, bool],
+    ) -> list[tuple[_Row, str, str]]:
+        """Make rows DEAD that may not be applied or have ended a worker too often, and hide their entities.
+
+        A row counts a claim that ended without a report when it was alone and, once, when others were beside it: hence
+        more than ``max_attempts``.
+        """
+        named = {row.key for row in rows if row.tenant_id != "-"}
+        buried = []
+        for row in rows:
+            if types[row.source_type] and row.key not in named:
+                message = "The source maps a tenant, and the queue row names none."
+                buried.append((row, MissingTenant.code, message))
+            elif row.suspect and row.crashes > self._max_attempts:
+                message = f"{row.crashes} claims of this row ended without a report: the worker died or took too long."
+                buried.append((row, CRASHED, message))
+        entities = [{"entity_id": entity_id} for entity_id in sorted({ids[row.key] for row, _, _ in buried})]
+        self._many(cursor, "hide", entities)
+        self._many(cursor, "forget_details", entities)
+        self._many(
+            cursor,
+            "bury",
+            [{"dirty_id": row.dirty_id, "error_code": code, "last_error": message} for row, code, message in buried],
+        )
+        return buried
+
+    def _take(
+        self,
+        cursor: oracledb.Cursor,
+        token: str,
+        rows: Sequence[_Row],
+        ids: Mapping[tuple[str, str], int],
+        dead: Mapping[int, list[int]],
+    ) -> tuple[Claimed, ...]:
+        lease = {"claim_token": token, "lease": self._lease}
+        wanted = sorted({ids[row.key] for row in rows})
+        counts = self._many(cursor, "take_ticket", [{"entity_id": entity_id, **lease} for entity_id in wanted])
+        got = {entity_id for entity_id, count in zip(wanted, counts, strict=True) if count}
+        rows = sorted((row for row in rows if ids[row.key] in got), key=lambda row: row.dirty_id)
+        counts = self._many(cursor, "claim_row", [{"dirty_id": row.dirty_id, **lease} for row in rows])
+        mine: dict[tuple[str, str], list[_Row]] = defaultdict(list)
+        for row, count in zip(rows, counts, strict=True):
+            if count:
+                mine[row.key].append(row)
+        idle = got - {ids[key] for key in mine}
+        self._many(
+            cursor, "free_ticket", [{"entity_id": entity_id, "claim_token": token} for entity_id in sorted(idle)]
+        )
+        return tuple(
+            Claimed(
+                entity_id=ids[key],
+                source_type=key[0],
+                source_id=key[1],
+                rows=tuple((row.dirty_id, row.attempts) for row in found),
+                dead=tuple(dead.get(ids[key], ())),
+            )
+            for key, found in sorted(mine.items())
+        )
+
+    def _many(self, cursor: oracledb.Cursor, name: str, rows: Sequence[Mapping[str, Any]]) -> list[int]:
+        """Run a statement for every row of binds; gives the number of rows that each touched."""
+        if not rows:
+            return []
+        cursor.executemany(self._sql[name], list(rows), arraydmlrowcounts=True)
+        return list(cursor.getarraydmlrowcounts())
+
+
+def _listed(sql: Statements, name: str, ids: Sequence[int]) -> tuple[str, dict[str, Any]]:
+    listed, binds = in_list(ids)
+    return sql.with_names(name, ids=listed), binds
+
+
+def _cut(message: str, size: int = 1000) -> str:
+    """Cut a text to a number of bytes, at a character."""
+    return message.encode("utf-8", "replace")[:size].decode("utf-8", "ignore")

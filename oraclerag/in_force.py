@@ -1,0 +1,77 @@
+"""What is in force for all workers of an installation, as RAG_SETTING says it.
+
+The active model and its column; for every source the fingerprint of the settings that its chunks are made with, and
+whether it is paused. A worker that was deployed with other settings leaves a source alone until a backfill puts its
+settings in force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import oracledb
+
+from oraclerag.database import code_of, own_tables
+from oraclerag.statements import Statements
+
+__all__ = ["InForce", "pause", "put", "read", "resume"]
+
+_UNIQUE = "ORA-00001"
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """One reading of RAG_SETTING: per source the first half of a fingerprint, and why it is paused."""
+
+    model: str | None
+    column: str | None
+    fingerprints: Mapping[str, str]
+    paused: Mapping[str, str]
+
+
+def read(connection: oracledb.Connection, schema: str) -> InForce:
+    """Read what is in force, in one statement."""
+    found: dict[tuple[str, str], str] = {}
+    with connection.cursor() as cursor, own_tables():
+        cursor.arraysize = cursor.prefetchrows = 200
+        cursor.execute(Statements("in_force", schema)["read"])
+        found = {(scope, setting): value for scope, setting, value in cursor if value is not None}
+    return InForce(
+        model=found.get(("*", "model")),
+        column=found.get(("*", "vector_column")),
+        fingerprints={scope: value for (scope, setting), value in found.items() if setting == "fingerprint"},
+        paused={scope: value for (scope, setting), value in found.items() if setting == "paused"},
+    )
+
+
+def put(connection: oracledb.Connection, schema: str, scope: str, setting: str, value: str | None) -> None:
+    """Write one setting of a source, in the caller's transaction."""
+    statements = Statements("in_force", schema)
+    binds = {"scope_name": scope, "setting": setting, "setting_value": value}
+    with connection.cursor() as cursor, own_tables():
+        cursor.execute(statements["change"], binds)
+        if cursor.rowcount:
+            return
+        try:
+            cursor.execute(statements["add"], binds)
+        except oracledb.IntegrityError as error:
+            if code_of(error) != _UNIQUE:
+                raise
+            cursor.execute(statements["change"], binds)  # another process was quicker
+
+
+def pause(connection: oracledb.Connection, schema: str, source: str, reason: str) -> None:
+    """Stop the workers from taking up rows of a source, and say why; commits."""
+    put(connection, schema, source, "paused", reason[:1000])
+    with own_tables():
+        connection.commit()
+
+
+def resume(connection: oracledb.Connection, schema: str, source: str) -> bool:
+    """Let the workers take up a paused source again; commits. Gives whether it was paused."""
+    with connection.cursor() as cursor, own_tables():
+        cursor.execute(Statements("in_force", schema)["remove"], scope_name=source, setting="paused")
+        found = bool(cursor.rowcount)
+        connection.commit()
+    return found

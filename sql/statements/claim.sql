@@ -1,0 +1,110 @@
+-- The queue's protocol: claim, ticket, settle, give back, postpone. All times are the database's, in UTC.
+
+-- name: next_tenants
+-- An idle poll is this one plain query: the tenant whose turn it is, per lane, and the first one to begin again with.
+SELECT (SELECT MIN(a.TENANT_ID) FROM /*schema*/RAG_DIRTY a WHERE a.STATE = 'READY' AND a.LANE = 0
+          AND a.TENANT_ID > :last_change AND a.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)) AS NEXT_CHANGE,
+       (SELECT MIN(b.TENANT_ID) FROM /*schema*/RAG_DIRTY b WHERE b.STATE = 'READY' AND b.LANE = 0
+          AND b.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)) AS FIRST_CHANGE,
+       (SELECT MIN(c.TENANT_ID) FROM /*schema*/RAG_DIRTY c WHERE c.STATE = 'READY' AND c.LANE = 1
+          AND c.TENANT_ID > :last_bulk AND c.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)) AS NEXT_BULK,
+       (SELECT MIN(d.TENANT_ID) FROM /*schema*/RAG_DIRTY d WHERE d.STATE = 'READY' AND d.LANE = 1
+          AND d.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)) AS FIRST_BULK
+FROM dual
+
+-- name: pick
+-- No row limit: with FOR UPDATE it is ORA-02014, and in a subquery every worker would get the same rows. Rows are locked
+-- as they are fetched, so the client fetches as many as it wants. The hints are for Oracle alone.
+SELECT /*+ FIRST_ROWS(32) INDEX_ASC(d RAG_DIRTY_PICK_IDX) */
+       d.DIRTY_ID, d.SOURCE_TYPE, d.SOURCE_ID, d.TENANT_ID, d.CLAIM, d.ATTEMPTS, d.CRASHES
+FROM /*schema*/RAG_DIRTY d
+WHERE d.STATE = 'READY' AND d.LANE = :lane AND d.TENANT_ID = :tenant_id
+  AND d.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) AND d.SOURCE_TYPE IN (/*types*/TYPES)
+ORDER BY d.AVAILABLE_AT, d.DIRTY_ID
+FOR UPDATE SKIP LOCKED
+
+-- name: entities
+-- The entities of the rows, and their DEAD rows: what these announced was committed before the read that follows.
+SELECT e.ENTITY_ID, e.SOURCE_TYPE, e.SOURCE_ID, d.DIRTY_ID
+FROM /*schema*/RAG_ENTITY e
+LEFT JOIN /*schema*/RAG_DIRTY d
+  ON d.SOURCE_TYPE = e.SOURCE_TYPE AND d.SOURCE_ID = e.SOURCE_ID AND d.STATE = 'DEAD'
+WHERE (e.SOURCE_TYPE, e.SOURCE_ID) IN (/*keys*/KEYS)
+
+-- name: create_entity
+INSERT INTO /*schema*/RAG_ENTITY (SOURCE_TYPE, SOURCE_ID) VALUES (:source_type, :source_id)
+
+-- name: free_entities
+-- SKIP LOCKED, so that a claim never waits for a write: a write waits for a claim's rows when its lease is over, and the
+-- two would be a deadlock. An entity that does not come back is not had, whatever the reason.
+SELECT e.ENTITY_ID FROM /*schema*/RAG_ENTITY e
+WHERE e.ENTITY_ID IN (/*ids*/IDS)
+  AND (e.HOLDER IS NULL OR e.HELD_UNTIL < SYS_EXTRACT_UTC(SYSTIMESTAMP))
+ORDER BY e.ENTITY_ID
+FOR UPDATE SKIP LOCKED
+
+-- name: take_ticket
+UPDATE /*schema*/RAG_ENTITY
+SET HOLDER = :claim_token, HELD_UNTIL = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:lease, 'SECOND')
+WHERE ENTITY_ID = :entity_id AND (HOLDER IS NULL OR HELD_UNTIL < SYS_EXTRACT_UTC(SYSTIMESTAMP))
+
+-- name: claim_row
+UPDATE /*schema*/RAG_DIRTY
+SET CLAIM = :claim_token, CRASHES = CRASHES + 1,
+    AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:lease, 'SECOND')
+WHERE DIRTY_ID = :dirty_id AND STATE = 'READY' AND AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
+
+-- name: come_back
+-- Rows of an entity that another worker holds: once more after a while, and counted as nothing.
+UPDATE /*schema*/RAG_DIRTY SET AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:pause, 'SECOND')
+WHERE DIRTY_ID = :dirty_id AND STATE = 'READY'
+
+-- name: renew_ticket
+UPDATE /*schema*/RAG_ENTITY SET HELD_UNTIL = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:lease, 'SECOND')
+WHERE ENTITY_ID = :entity_id AND HOLDER = :claim_token
+
+-- name: renew_row
+UPDATE /*schema*/RAG_DIRTY SET AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:lease, 'SECOND')
+WHERE DIRTY_ID = :dirty_id AND CLAIM = :claim_token
+
+-- name: hold
+-- The first statement of every write: what does not come back was taken over.
+SELECT e.ENTITY_ID, e.FINGERPRINT, e.CONTENT_HASH, e.DETAILS_HASH, e.CHUNKS FROM /*schema*/RAG_ENTITY e
+WHERE e.ENTITY_ID IN (/*ids*/IDS) AND e.HOLDER = :claim_token
+ORDER BY e.ENTITY_ID
+FOR UPDATE SKIP LOCKED
+
+-- name: settle
+DELETE FROM /*schema*/RAG_DIRTY WHERE DIRTY_ID = :dirty_id AND CLAIM = :claim_token
+
+-- name: settle_dead
+DELETE FROM /*schema*/RAG_DIRTY WHERE DIRTY_ID = :dirty_id AND STATE = 'DEAD'
+
+-- name: give_back
+UPDATE /*schema*/RAG_DIRTY
+SET CLAIM = NULL, CRASHES = CRASHES - 1,
+    AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:pause, 'SECOND')
+WHERE DIRTY_ID = :dirty_id AND CLAIM = :claim_token
+
+-- name: postpone
+UPDATE /*schema*/RAG_DIRTY
+SET CLAIM = NULL, CRASHES = CRASHES - 1, ATTEMPTS = ATTEMPTS + 1, STATE = :new_state, ERROR_CODE = :error_code,
+    AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:pause, 'SECOND'), LAST_ERROR = :last_error
+WHERE DIRTY_ID = :dirty_id AND CLAIM = :claim_token
+
+-- name: bury
+-- Rows that have ended a worker too often, or that may not be applied.
+UPDATE /*schema*/RAG_DIRTY
+SET CLAIM = NULL, STATE = 'DEAD', ERROR_CODE = :error_code, LAST_ERROR = :last_error
+WHERE DIRTY_ID = :dirty_id AND STATE = 'READY'
+
+-- name: free_ticket
+UPDATE /*schema*/RAG_ENTITY SET HOLDER = NULL, HELD_UNTIL = NULL WHERE ENTITY_ID = :entity_id AND HOLDER = :claim_token
+
+-- name: hide
+-- Its rights could not be read again: nobody sees it until they are.
+UPDATE /*schema*/RAG_CHUNK SET VISIBILITY = 'HIDDEN', UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP)
+WHERE ENTITY_ID = :entity_id AND VISIBILITY <> 'HIDDEN'
+
+-- name: forget_details
+UPDATE /*schema*/RAG_ENTITY SET DETAILS_HASH = NULL WHERE ENTITY_ID = :entity_id

@@ -1,0 +1,81 @@
+-- The index follows the documents of one batch, in one transaction. Long texts are bound last (ORA-24816) and straight
+-- into VALUES and SET: inside a function argument or a SELECT from dual a longer one would be ORA-01461.
+
+-- name: chunks
+SELECT c.ENTITY_ID, c.CHUNK_NO, c.CONTENT_HASH, c.TEXT_START, c.TEXT_END, c.SECTION FROM /*schema*/RAG_CHUNK c
+WHERE c.ENTITY_ID IN (/*ids*/IDS)
+
+-- name: details
+-- Who may see it and what it is about, without a word of its text and without its vectors.
+UPDATE /*schema*/RAG_CHUNK
+SET TENANT_ID = :tenant_id, COLLECTION = :collection, VISIBILITY = :visibility, OWNER_ID = :owner_id,
+    PROJECT_ID = :project_id, SPRINT_ID = :sprint_id, OCCURRED_AT = :occurred_at,
+    UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP), METADATA = :metadata
+WHERE ENTITY_ID = :entity_id
+
+-- name: forget_vectors
+UPDATE /*schema*/RAG_CHUNK SET /*column*/EMBEDDING = NULL WHERE ENTITY_ID = :entity_id
+
+-- name: change_chunk
+UPDATE /*schema*/RAG_CHUNK
+SET CONTENT_HASH = :content_hash, TEXT_START = :text_start, TEXT_END = :text_end, /*column*/EMBEDDING = NULL,
+    UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP), SECTION = :section, CONTENT = :content
+WHERE ENTITY_ID = :entity_id AND CHUNK_NO = :chunk_no
+
+-- name: move_chunk
+-- The same text at another place of the document.
+UPDATE /*schema*/RAG_CHUNK SET TEXT_START = :text_start, TEXT_END = :text_end, SECTION = :section
+WHERE ENTITY_ID = :entity_id AND CHUNK_NO = :chunk_no
+
+-- name: add_chunk
+INSERT INTO /*schema*/RAG_CHUNK (
+  ENTITY_ID, CHUNK_NO, TEXT_START, TEXT_END, CONTENT_HASH, TENANT_ID, COLLECTION, SOURCE_TYPE, SOURCE_ID, VISIBILITY,
+  OWNER_ID, PROJECT_ID, SPRINT_ID, OCCURRED_AT, METADATA, SECTION, CONTENT
+) VALUES (
+  :entity_id, :chunk_no, :text_start, :text_end, :content_hash, :tenant_id, :collection, :source_type, :source_id,
+  :visibility, :owner_id, :project_id, :sprint_id, :occurred_at, :metadata, :section, :content
+)
+
+-- name: prune
+-- Behind the last chunk, and what an interrupted batch left in front of the first.
+DELETE FROM /*schema*/RAG_CHUNK WHERE ENTITY_ID = :entity_id AND (CHUNK_NO >= :chunks OR CHUNK_NO < 0)
+
+-- name: prune_staged
+DELETE FROM /*schema*/RAG_CHUNK WHERE ENTITY_ID = :entity_id AND CHUNK_NO < 0
+
+-- name: drop_chunk
+DELETE FROM /*schema*/RAG_CHUNK WHERE ENTITY_ID = :entity_id AND CHUNK_NO = :chunk_no
+
+-- name: promote
+UPDATE /*schema*/RAG_CHUNK SET CHUNK_NO = -CHUNK_NO - 1 WHERE ENTITY_ID = :entity_id AND CHUNK_NO < 0
+
+-- name: embed
+-- One statement for the slice: the database reads the texts where they are and embeds them in batches.
+UPDATE /*schema*/RAG_CHUNK SET /*column*/EMBEDDING = VECTOR_EMBEDDING(/*model*/MODEL USING CONTENT AS DATA)
+WHERE ENTITY_ID IN (/*ids*/IDS) AND /*column*/EMBEDDING IS NULL
+
+-- name: embed_prefixed
+UPDATE /*schema*/RAG_CHUNK
+SET /*column*/EMBEDDING = VECTOR_EMBEDDING(/*model*/MODEL USING :prefix || CONTENT AS DATA)
+WHERE ENTITY_ID IN (/*ids*/IDS) AND /*column*/EMBEDDING IS NULL
+
+-- name: change_document
+UPDATE /*schema*/RAG_DOCUMENT
+SET TENANT_ID = :tenant_id, OCCURRED_AT = :occurred_at, UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP), TITLE = :title,
+    METADATA = :metadata, URL = :url, BODY = :body
+WHERE ENTITY_ID = :entity_id
+
+-- name: add_document
+INSERT INTO /*schema*/RAG_DOCUMENT (ENTITY_ID, TENANT_ID, OCCURRED_AT, TITLE, METADATA, URL, BODY)
+VALUES (:entity_id, :tenant_id, :occurred_at, :title, :metadata, :url, :body)
+
+-- name: drop_document
+DELETE FROM /*schema*/RAG_DOCUMENT WHERE ENTITY_ID = :entity_id
+
+-- name: note_entity
+-- The state of the entity, and its ticket is free again.
+UPDATE /*schema*/RAG_ENTITY
+SET TENANT_ID = :tenant_id, COLLECTION = :collection, FINGERPRINT = :fingerprint, CONTENT_HASH = :content_hash,
+    DETAILS_HASH = :details_hash, CHUNKS = :chunks, INDEXED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP),
+    HOLDER = NULL, HELD_UNTIL = NULL
+WHERE ENTITY_ID = :entity_id AND HOLDER = :claim_token
