@@ -11,7 +11,8 @@ Rules that are kept here:
 * A blank line ends a SQL statement unrun, unless SQLBLANKLINES is ON; in a block it never does.
 * A line that begins with ``#`` inside a statement is a SQL*Plus command; a line that ends with ``-`` loses it and is
   joined with the next one.
-* ``&`` begins a substitution variable unless DEFINE is OFF, in comments too.
+* ``&`` begins a substitution variable unless DEFINE is OFF, in comments too; one that DEFINE or ACCEPT did not name
+  would be asked for, which is refused here. A full stop ends its name.
 * A ``/`` after a statement that ``;`` ended runs it a second time.
 * Longer lines than 2,499 characters are cut in older versions. Bind variables must have been declared.
 """
@@ -31,6 +32,7 @@ _BLOCK = re.compile(
     r"(FUNCTION|PROCEDURE|PACKAGE|TRIGGER|TYPE|LIBRARY))\b",
     re.IGNORECASE,
 )
+_VARIABLE = re.compile(r"&&?(\w+)\.?")
 _TEXTS = re.compile(r"[qQ]'\[.*?\]'|'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -54,6 +56,7 @@ class _Reader:
         self.buffer: list[str] = []
         self.define, self.blank_lines = True, False
         self.ended_by_semicolon = False
+        self.variables: dict[str, str] = {}
 
     def line(self, line: str, place: str) -> None:
         if not line.isascii():
@@ -61,11 +64,22 @@ class _Reader:
         if len(line) > LONGEST_LINE:
             raise Refused(f"too long: {place}")
         if self.define and "&" in line:
-            raise Refused(f"substitution: {place}")
+            line = self._substitute(line, place)
         if self.buffer:
             self._inside(line, line.strip(), place)
         else:
             self._between(line, line.strip(), place)
+
+    def _substitute(self, line: str, place: str) -> str:
+        def value(match: re.Match[str]) -> str:
+            if match[1].lower() not in self.variables:
+                raise Refused(f"substitution: {place}")
+            return self.variables[match[1].lower()]
+
+        line = _VARIABLE.sub(value, line)
+        if "&" in line:
+            raise Refused(f"substitution: {place}")
+        return line
 
     def _between(self, line: str, bare: str, place: str) -> None:
         if bare == "/":
@@ -75,6 +89,10 @@ class _Reader:
         if _COMMAND.match(bare):
             self.define = self.define and bare.upper() != "SET DEFINE OFF"
             self.blank_lines = self.blank_lines or bare.upper() == "SET SQLBLANKLINES ON"
+            if match := re.fullmatch(r"DEFINE (\w+) = (\S+)", bare, re.IGNORECASE):
+                self.variables[match[1].lower()] = match[2]
+            elif match := re.match(r"ACCEPT (\w+) ", bare, re.IGNORECASE):
+                self.variables[match[1].lower()] = "TYPED"
         elif bare and not _COMMENT.match(bare):
             self._add(line, bare)
 

@@ -1,0 +1,110 @@
+"""Scripts for a DBA: SQL*Plus reads them as they are meant, they grant no more than they say, and what removes
+everything removes everything."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from oraclerag.schema.objects import ddl
+from oraclerag.statements import root
+from tests.unit.sqlplus import statements
+
+SETUP = root("sql") / "setup"
+SCRIPTS = sorted(path.name for path in SETUP.glob("*.sql"))
+NAMES = {item.name: item for path in sorted((root("sql") / "schema").glob("*.sql")) for item in ddl(path.name)}
+
+
+def sent(name: str) -> list[str]:
+    return statements((SETUP / name).read_text("utf-8"))
+
+
+def test_the_scripts_are_those_that_the_documentation_names() -> None:
+    assert SCRIPTS == ["container.sql", "create_user.sql", "drop_all.sql", "grant_users.sql"]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_can_be_read_and_stops_at_the_first_error(name: str) -> None:
+    text = (SETUP / name).read_text("utf-8")
+    assert sent(name)
+    assert "\nWHENEVER SQLERROR EXIT FAILURE\n" in text
+    assert text.startswith("-- "), "it says what it is"
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_nothing_is_granted_to_everybody_or_everywhere(name: str) -> None:
+    for statement in sent(name):
+        assert not re.search(r"\bTO PUBLIC\b|\bANY\b|\bUNLIMITED\b|\bDBA\b|WITH (ADMIN|GRANT) OPTION", statement), (
+            statement
+        )
+
+
+def test_the_owner_gets_what_the_ddl_needs_and_no_more() -> None:
+    user, *grants = sent("create_user.sql")
+    assert user.startswith('CREATE USER RAG IDENTIFIED BY "TYPED"')
+    assert "QUOTA 10G ON USERS" in user
+    assert grants == ["GRANT DB_DEVELOPER_ROLE TO RAG", "GRANT CREATE MINING MODEL TO RAG"]
+
+
+def test_no_password_is_written_down() -> None:
+    for path in [*SETUP.glob("*.sql"), Path(__file__).parents[2] / "compose.dev.yml"]:
+        for match in re.finditer(r"(?i)identified by (\S+)|_PASSWORD: (.+)", path.read_text("utf-8")):
+            value = match[1] or match[2]
+            assert value.startswith(('"&', "${ORACLE_PASSWORD:?", '"yes"')), f"{path.name}: {value}"
+
+
+GRANT = re.compile(r"GRANT ([A-Z ,]+?)(?: \(([A-Z_, ]+)\))? ON RAG\.(\w+) TO (RAG_\w+)")
+
+
+def granted() -> dict[str, dict[str, str]]:
+    """Role → object → what may be done."""
+    roles: dict[str, dict[str, str]] = {}
+    for statement in sent("grant_users.sql"):
+        if match := re.fullmatch(r"CREATE ROLE (\w+)", statement):
+            roles[match[1]] = {}
+            continue
+        grant = GRANT.fullmatch(statement)
+        assert grant is not None, statement
+        assert grant[3] in NAMES or grant[3] == "RAG_ALEMBIC_VERSION", statement
+        if grant[2]:
+            assert set(grant[2].split(", ")) <= NAMES[grant[3]].columns
+        roles[grant[4]][grant[3]] = grant[1]
+    return roles
+
+
+def test_a_service_that_announces_cannot_look_into_the_queue() -> None:
+    rights = granted()["RAG_ENQUEUER"]
+    assert rights == {"RAG_ALEMBIC_VERSION": "READ", "RAG_DIRTY": "INSERT", "RAG_ENQUEUE": "INSERT"}
+
+
+def test_a_service_that_searches_changes_nothing_but_its_log() -> None:
+    rights = granted()["RAG_SEARCHER"]
+    assert {name for name, what in rights.items() if what != "READ"} == {"RAG_SEARCH", "RAG_SEARCH_HIT"}
+    assert rights["RAG_SEARCH"] == rights["RAG_SEARCH_HIT"] == "INSERT"
+    assert "RAG_DIRTY" not in rights
+    assert "RAG_FILE" not in rights
+
+
+def test_a_worker_only_reads_the_sources_of_record() -> None:
+    rights = granted()["RAG_WORKER"]
+    assert rights["RAG_FILE"] == rights["RAG_RESOLUTION"] == rights["RAG_MODEL"] == "READ"
+    assert not {"RAG_SEARCH", "RAG_SEARCH_HIT"} & set(rights)
+
+
+def test_drop_all_drops_every_object_children_first() -> None:
+    dropped = [
+        match[1]
+        for text in sent("drop_all.sql")
+        if (match := re.match(r"DROP (?:TABLE|VIEW) IF EXISTS RAG\.(\w+)", text))
+    ]
+    made = [item.name for item in NAMES.values() if item.table is None]
+    assert dropped == [*reversed(made), "RAG_ALEMBIC_VERSION"]
+
+
+def test_drop_all_asks_first() -> None:
+    block = sent("drop_all.sql")[0]
+    assert block.startswith("DECLARE")
+    assert "IF 'TYPED' <> 'DROP'" in block
+    assert "'RAG.' || model.PHYSICAL_NAME" in block
