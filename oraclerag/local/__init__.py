@@ -1,1 +1,241 @@
-"""The local database: a development stand-in for Oracle, for machines with neither Oracle nor Docker."""
+"""The local database: a development stand-in for Oracle, for machines with neither Oracle nor Docker.
+
+It speaks Oracle Net to unmodified thin clients, translates the Oracle SQL of this field and runs it on an embedded
+PostgreSQL with pgvector; ONNX models run in process. It is strict: what it does not understand it refuses, with
+Oracle's number. It is no place to keep data.
+
+Nothing of the toolkit is imported here.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import re
+import secrets
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from oraclerag.local.process import ProcessFailed, start_process, stop_process
+from oraclerag.local.state import ADMINISTRATOR, USER, ServerInformation, StateDirectory, default_directory
+
+if TYPE_CHECKING:
+    import oracledb
+
+    from oraclerag.local.service import Service
+
+__all__ = ["LocalDatabase", "LocalStatus", "NotRunning", "ProcessFailed", "default_directory"]
+
+_NAME_TAKEN = 1920
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,62}")
+
+
+class NotRunning(RuntimeError):
+    """The local database does not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalStatus:
+    """What there is: ``dsn``, ``pid`` and ``started`` (seconds since 1970) are None when it does not run."""
+
+    running: bool
+    directory: Path
+    log: Path
+    user: str
+    dsn: str | None = None
+    pid: int | None = None
+    max_string_size: str | None = None
+    started: float | None = None
+
+
+class LocalDatabase:
+    """A local database in a directory: a process of its own, or threads of this one.
+
+    ``directory`` defaults to the user's (ORACLERAG_LOCAL_DIR), with ``in_process`` to a temporary one that goes with
+    the object. ``port`` 0 takes a free one; it always listens on the loopback address only. ``max_string_size`` is
+    ``standard`` (VARCHAR2 up to 4,000 bytes) or ``extended`` (32,767). ``log_statements`` names a file to which every
+    statement is appended with the types of its binds and its row counts, never values.
+
+    As a context manager it is stopped at the end of the block if the block started it.
+    """
+
+    def __init__(
+        self,
+        directory: Path | None = None,
+        *,
+        port: int = 0,
+        max_string_size: str = "standard",
+        log_statements: Path | None = None,
+        in_process: bool = False,
+    ) -> None:
+        if max_string_size not in ("standard", "extended"):
+            raise ValueError(f"max_string_size must be 'standard' or 'extended', not {max_string_size!r}")
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        if directory is None and in_process:
+            self._temporary = tempfile.TemporaryDirectory(prefix="oraclerag-")
+            directory = Path(self._temporary.name)
+        self._state = StateDirectory(directory or default_directory())
+        self._port = port
+        self._max_string_size = max_string_size
+        self._log_statements = log_statements
+        self._in_process = in_process
+        self._service: Service | None = None
+        self._started = False
+
+    def start(self) -> LocalStatus:
+        """Start it and wait until clients may connect; one that runs on the directory already is used.
+
+        Raises ProcessFailed when it cannot be started, ValueError when one runs with another ``max_string_size``.
+        """
+        found = self._state.information()
+        if found is None:
+            found = self._start_service() if self._in_process else self._start_process()
+            self._started = True
+        if found.max_string_size != self._max_string_size:
+            raise ValueError(
+                f"the local database on {self._state.path} runs with max_string_size {found.max_string_size}: "
+                "stop it first"
+            )
+        return self.status()
+
+    def _start_process(self) -> ServerInformation:
+        return start_process(
+            self._state,
+            port=self._port,
+            max_string_size=self._max_string_size,
+            log_statements=self._log_statements,
+        )
+
+    def _start_service(self) -> ServerInformation:
+        from oraclerag.local.service import Service
+
+        service = Service(
+            self._state,
+            port=self._port,
+            max_string_size=self._max_string_size,
+            log_statements=self._log_statements,
+        )
+        found = service.start()
+        self._service = service
+        atexit.register(self.stop)  # PostgreSQL is a process of its own and would stay
+        return found
+
+    def stop(self) -> bool:
+        """Stop it, PostgreSQL included, and wait for that; False when it did not run."""
+        self._started = False
+        if self._service is not None:
+            service, self._service = self._service, None
+            atexit.unregister(self.stop)
+            service.close()
+            return True
+        stopped = stop_process(self._state)
+        self._stop_orphan()
+        return stopped
+
+    def _stop_orphan(self) -> None:
+        """Stop a PostgreSQL whose server was killed."""
+        if self._state.cluster.is_dir() and self._state.hold():
+            try:
+                from oraclerag.local.engine.postgres import Cluster
+
+                Cluster(self._state.cluster).stop()
+            finally:
+                self._state.release()
+
+    def reset(self) -> LocalStatus:
+        """Delete everything in it; it runs afterwards if it ran before, with new passwords."""
+        ran = self.stop()
+        self._state.remove()
+        return self.start() if ran else self.status()
+
+    def status(self) -> LocalStatus:
+        """Tell whether it runs and where."""
+        found = self._state.information()
+        return LocalStatus(
+            running=found is not None,
+            directory=self._state.path,
+            log=self._state.log,
+            user=USER,
+            dsn=found.dsn if found is not None else None,
+            pid=found.pid if found is not None else None,
+            max_string_size=found.max_string_size if found is not None else None,
+            started=found.started if found is not None else None,
+        )
+
+    @property
+    def directory(self) -> Path:
+        """Where its files are."""
+        return self._state.path
+
+    @property
+    def dsn(self) -> str:
+        """What clients connect to, ``127.0.0.1:PORT/SERVICE``; NotRunning when it does not run."""
+        found = self._state.information()
+        if found is None:
+            raise NotRunning(f"the local database on {self._state.path} does not run")
+        return found.dsn
+
+    @property
+    def user(self) -> str:
+        """The user that every local database has."""
+        return USER
+
+    @property
+    def password(self) -> str:
+        """The password of :attr:`user`, random, from a file that only its owner can read."""
+        return self._state.credentials()[USER]
+
+    @property
+    def round_trips(self) -> int:
+        """Number of requests answered since the start, logins included; only with ``in_process``."""
+        if self._service is None or self._service.server is None:
+            raise NotRunning("round trips are counted where the database runs in this process")
+        return self._service.server.round_trips
+
+    def create_user(self, name: str) -> str:
+        """Create a user with an empty schema and give its password; ValueError for a name that is taken or is none."""
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no name for a user: a letter, then letters, digits, '_', '$' or '#'")
+        password = secrets.token_urlsafe(18)
+        if self._service is not None and self._service.engine is not None:
+            if self._service.engine.password(name) is not None:
+                raise ValueError(f"there is a user {name.upper()} already")
+            self._service.engine.create_user(name, password)
+            return password
+        import oracledb
+
+        with self._administrator() as connection, connection.cursor() as cursor:
+            try:
+                cursor.execute(f'CREATE USER {name} IDENTIFIED BY "{password}"')
+            except oracledb.DatabaseError as error:
+                if getattr(error.args[0], "code", None) != _NAME_TAKEN:
+                    raise
+                raise ValueError(f"there is a user {name.upper()} already") from error
+        return password
+
+    def drop_user(self, name: str) -> None:
+        """Drop a user with everything in its schema."""
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no name of a user")
+        with self._administrator() as connection, connection.cursor() as cursor:
+            cursor.execute(f"DROP USER {name} CASCADE")
+
+    def _administrator(self) -> contextlib.AbstractContextManager[oracledb.Connection]:
+        import oracledb
+
+        return oracledb.connect(user=ADMINISTRATOR, password=self._state.credentials()[ADMINISTRATOR], dsn=self.dsn)
+
+    def __enter__(self) -> LocalDatabase:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._started:
+            self.stop()
+        if self._temporary is not None:
+            self._temporary.cleanup()

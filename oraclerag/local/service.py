@@ -1,0 +1,94 @@
+"""The local database in this process: PostgreSQL, the engine on it, the listener before it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from pathlib import Path
+from types import TracebackType
+
+from oraclerag.local.engine.database import Database
+from oraclerag.local.engine.postgres import Cluster
+from oraclerag.local.models import OnnxModels
+from oraclerag.local.server import Server
+from oraclerag.local.state import ServerInformation, StateDirectory
+
+__all__ = ["STRING_SIZES", "AlreadyRunning", "Service"]
+
+STRING_SIZES = {"standard": 4000, "extended": 32767}
+"""Bytes of the longest VARCHAR2, by the value of Oracle's parameter MAX_STRING_SIZE."""
+
+
+class AlreadyRunning(RuntimeError):
+    """Another server holds the directory."""
+
+
+class Service:
+    """Starts the three in order and stops them in the opposite one; what failed half-way is stopped too.
+
+    ``port`` 0 takes a free one. ``log_statements`` names a file for the statement log.
+    """
+
+    def __init__(
+        self,
+        state: StateDirectory,
+        *,
+        port: int = 0,
+        max_string_size: str = "standard",
+        log_statements: Path | None = None,
+    ) -> None:
+        self._state = state
+        self._port = port
+        self._max_string_size = max_string_size
+        self._log_statements = log_statements
+        self._cleanup = contextlib.ExitStack()
+        self.server: Server | None = None
+        self.engine: Database | None = None
+
+    def start(self) -> ServerInformation:
+        """Start everything; AlreadyRunning when another server holds the directory, OSError when the port is taken."""
+        if not self._state.hold():
+            raise AlreadyRunning(f"a local database runs on {self._state.path} already")
+        with contextlib.ExitStack() as cleanup:
+            cleanup.callback(self._state.release)
+            self._state.withdraw()  # of a server that was killed
+            cluster = Cluster(self._state.cluster)
+            cleanup.callback(cluster.stop)
+            conninfo = cluster.start()
+            models = OnnxModels()
+            cleanup.callback(models.close)
+            engine = Database(conninfo, models, max_string_size=STRING_SIZES[self._max_string_size])
+            cleanup.callback(engine.close)
+            # On every start: a credentials file that was lost has been made anew.
+            for name, password in self._state.credentials().items():
+                engine.create_user(name, password)
+            server = Server(engine, port=self._port, log_statements=self._log_statements)
+            server.start()
+            cleanup.callback(server.close)
+            information = ServerInformation(
+                pid=os.getpid(),
+                dsn=server.dsn,
+                max_string_size=self._max_string_size,
+                started=time.time(),
+                log_statements=str(self._log_statements) if self._log_statements is not None else None,
+            )
+            cleanup.callback(self._state.withdraw)
+            self._state.announce(information)
+            self.server, self.engine = server, engine
+            self._cleanup = cleanup.pop_all()
+        return information
+
+    def close(self) -> None:
+        """Stop everything. Idempotent."""
+        self.server = self.engine = None
+        self._cleanup.close()
+
+    def __enter__(self) -> Service:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

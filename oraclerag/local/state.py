@@ -1,0 +1,171 @@
+"""The directory of a local database: who holds it, where its server listens, the passwords.
+
+``postgres/`` is the cluster, ``credentials.json`` (0600) the passwords, ``server.json`` what the running server says
+of itself, ``server.log`` what it wrote. ``lock`` is held by the running server for as long as it lives: whether one
+runs is asked of the lock alone, so a server that was killed leaves nothing that could mislead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import shutil
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["ADMINISTRATOR", "USER", "ServerInformation", "StateDirectory", "default_directory"]
+
+USER = "RAG"
+"""The user that a new local database has; its schema is where the tables go."""
+
+ADMINISTRATOR = "SYSTEM"
+"""The user that creates others."""
+
+_ATTEMPTS = 10
+_POLL_SECONDS = 0.02
+_ENTRIES = ("postgres", "credentials.json", "server.json", "server.log", "lock")
+
+
+def default_directory() -> Path:
+    """Give the directory of the user's local database.
+
+    ORACLERAG_LOCAL_DIR, else ``oraclerag/local`` in the platform's data folder: ``~/Library/Application Support`` on
+    macOS, else XDG_DATA_HOME, else ``~/.local/share``.
+    """
+    own = os.environ.get("ORACLERAG_LOCAL_DIR")
+    if own:
+        return Path(own)
+    if sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        named = os.environ.get("XDG_DATA_HOME")
+        base = Path(named) if named and Path(named).is_absolute() else Path.home() / ".local" / "share"
+    return base / "oraclerag" / "local"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInformation:
+    """What a running server says of itself."""
+
+    pid: int
+    dsn: str
+    max_string_size: str
+    started: float
+    log_statements: str | None = None
+
+
+class StateDirectory:
+    """The files of one local database. Nothing is made before it is needed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.expanduser().absolute()
+        self._lock: int | None = None
+
+    @property
+    def cluster(self) -> Path:
+        """The PostgreSQL cluster."""
+        return self.path / "postgres"
+
+    @property
+    def log(self) -> Path:
+        """What the server wrote."""
+        return self.path / "server.log"
+
+    def make(self) -> None:
+        """Make the directory, for its owner alone."""
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def hold(self) -> bool:
+        """Take the lock until :meth:`release` or the end of the process; False when a server has it."""
+        self.make()
+        handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        for _ in range(_ATTEMPTS):
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(_POLL_SECONDS)  # :attr:`held` of another process takes it for a moment
+            else:
+                self._lock = handle
+                return True
+        os.close(handle)
+        return False
+
+    def release(self) -> None:
+        """Give the lock back."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    @property
+    def held(self) -> bool:
+        """Whether a server runs on the directory, in this process or another one."""
+        if self._lock is not None:
+            return True
+        try:
+            handle = os.open(self.path / "lock", os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(handle)
+        return False
+
+    def announce(self, information: ServerInformation) -> None:
+        """Write down what the server says of itself."""
+        self._write("server.json", asdict(information))
+
+    def withdraw(self) -> None:
+        """Take it back."""
+        (self.path / "server.json").unlink(missing_ok=True)
+
+    def information(self) -> ServerInformation | None:
+        """Give what the running server said of itself; None when none runs, or it is not ready yet."""
+        if not self.held:
+            return None
+        found = self._read("server.json")
+        return ServerInformation(**found) if found is not None else None
+
+    def credentials(self) -> dict[str, str]:
+        """Give the passwords by user, making random ones for the user and the administrator if there are none."""
+        self.make()
+        found = self._read("credentials.json")
+        if found is None:
+            found = {name: secrets.token_urlsafe(18) for name in (USER, ADMINISTRATOR)}
+            self._write("credentials.json", found)
+        return found
+
+    def remove(self) -> None:
+        """Delete what a local database leaves; other files in the directory are not touched."""
+        for name in _ENTRIES:
+            entry = self.path / name
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry)
+            else:
+                entry.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # not empty: somebody else's files
+            self.path.rmdir()
+
+    def _read(self, name: str) -> dict[str, Any] | None:
+        try:
+            text = (self.path / name).read_text("utf-8")
+        except FileNotFoundError:
+            return None
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+    def _write(self, name: str, content: dict[str, Any]) -> None:
+        """Write a file that only its owner can read, as a whole."""
+        scratch = self.path / f".{name}.{os.getpid()}"
+        handle = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(content, file)
+        scratch.replace(self.path / name)

@@ -1,0 +1,81 @@
+"""Local databases for tests: one per worker and MAX_STRING_SIZE, a fresh user per test or per module."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import oracledb
+import pytest
+
+from oraclerag.local import LocalDatabase
+from oraclerag.testing import tiny_model
+
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A user of the local database with an empty schema of the same name."""
+
+    dsn: str
+    user: str
+    password: str = field(repr=False)
+
+    def connect(self) -> oracledb.Connection:
+        """Open a connection; whoever opens it closes it."""
+        return oracledb.connect(user=self.user, password=self.password, dsn=self.dsn)
+
+    @property
+    def url(self) -> str:
+        """The same for SQLAlchemy."""
+        host, _, rest = self.dsn.partition(":")
+        port, _, service = rest.partition("/")
+        return f"oracle+oracledb://{self.user}:{self.password}@{host}:{port}/?service_name={service}"
+
+
+@pytest.fixture(scope="session", params=["standard", "extended"])
+def local_database(request: pytest.FixtureRequest) -> Iterator[LocalDatabase]:
+    """A local database in this process; every test that asks for it, or for what follows, runs in both sizes."""
+    with LocalDatabase(in_process=True, max_string_size=request.param) as database:
+        yield database
+
+
+@pytest.fixture
+def max_string_size(local_database: LocalDatabase) -> int:
+    """The longest VARCHAR2 in bytes."""
+    return {"standard": 4000, "extended": 32767}[str(local_database.status().max_string_size)]
+
+
+def _account(database: LocalDatabase) -> Account:
+    name = f"USER_{next(_numbers)}"
+    return Account(database.dsn, name, database.create_user(name))
+
+
+@pytest.fixture
+def account(local_database: LocalDatabase) -> Account:
+    """A user that only this test has."""
+    return _account(local_database)
+
+
+@pytest.fixture(scope="module")
+def module_account(local_database: LocalDatabase) -> Account:
+    """A user that the tests of this module share."""
+    return _account(local_database)
+
+
+@pytest.fixture
+def connection(account: Account) -> Iterator[oracledb.Connection]:
+    """A connection of the test's own user."""
+    with account.connect() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def tiny_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of 384 dimensions that costs nearly nothing, as a file."""
+    path = tmp_path_factory.mktemp("model") / "tiny.onnx"
+    path.write_bytes(tiny_model())
+    return path
