@@ -50,6 +50,8 @@ def encode_number(value: int | float | decimal.Decimal) -> bytes:
 
 def _pack(negative: bool, digits: str, point: int) -> bytes:
     """Encode 0.DIGITS * 10 ** point; the digits have no zeros at either end."""
+    if not digits:
+        return b"\x80"
     if point & 1:
         digits = "0" + digits
         point += 1
@@ -60,8 +62,6 @@ def _pack(negative: bool, digits: str, point: int) -> bytes:
             kept = "0" + kept
             point += 2
         digits = kept.rstrip("0")
-    if not digits:
-        return b"\x80"
     if len(digits) & 1:
         digits += "0"
     exponent = point // 2 - 1
