@@ -1,7 +1,60 @@
-"""Retrieval-augmented generation that lives inside Oracle Database 23ai/26ai."""
+"""Retrieval-augmented generation that lives inside Oracle Database 23ai/26ai.
+
+The public names are loaded when they are first used, so that importing the package, and ``oraclerag --help``, stay
+fast.
+"""
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from oraclerag.config import Settings
+    from oraclerag.errors import OracleRagError
+    from oraclerag.rag import Rag
+    from oraclerag.records import BackfillReport, Chunk, Document, DrainReport, Hit, SearchResult, SourceKey
+    from oraclerag.scope import Scope
+
 __version__ = "0.1.0"
 
-__all__ = ["__version__"]
+__all__ = [
+    "BackfillReport",
+    "Chunk",
+    "Document",
+    "DrainReport",
+    "Hit",
+    "OracleRagError",
+    "Rag",
+    "Scope",
+    "SearchResult",
+    "Settings",
+    "SourceKey",
+    "__version__",
+]
+
+_MODULES = {
+    "BackfillReport": "records",
+    "Chunk": "records",
+    "Document": "records",
+    "DrainReport": "records",
+    "Hit": "records",
+    "OracleRagError": "errors",
+    "Rag": "rag",
+    "Scope": "scope",
+    "SearchResult": "records",
+    "Settings": "config",
+    "SourceKey": "records",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

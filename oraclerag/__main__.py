@@ -5,9 +5,9 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command line."""
-    from oraclerag.cli import app
+    from oraclerag.cli import main as run
 
-    app()
+    run()
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from oraclerag.records import SearchResult
 
-__all__ = ["Output", "one_line", "to_json", "visible"]
+__all__ = ["Output", "one_line", "record", "to_json", "visible"]
 
 WIDTH = 100
 # Cc and Cf hold what a terminal obeys (escape, C1, direction marks), Cs and Cn what it cannot show; Zl and Zp break

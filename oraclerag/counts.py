@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oraclerag.database import Database, code_of, translated
+from oraclerag.database import Database, own_tables
+from oraclerag.in_force import put
 from oraclerag.scope import Scope
 from oraclerag.statements import Statements
 
@@ -58,7 +59,7 @@ def estimate(counts: Counts, scope: Scope, *, sources: Collection[str] = (), con
 
 def read(connection: oracledb.Connection, schema: str) -> Counts:
     """Read what was counted last; empty where nothing was."""
-    with connection.cursor() as cursor, translated():
+    with connection.cursor() as cursor, own_tables():
         cursor.execute(Statements("counts", schema)["read"])
         return {source: unpack(text) for source, text in cursor}
 
@@ -66,29 +67,17 @@ def read(connection: oracledb.Connection, schema: str) -> Counts:
 def refresh(database: Database) -> Counts:
     """Count the chunks and keep the numbers; one pass over RAG_CHUNK, in a transaction of its own."""
     statements = Statements("counts", database.schema)
-    with database.transaction() as connection, connection.cursor() as cursor, translated():
+    with database.transaction() as connection, connection.cursor() as cursor, own_tables():
         known = set(read(connection, database.schema))
         cursor.execute(statements["count"])
         counted: dict[str, dict[str, Population]] = {}
         for source, tenant, chunks, owned, owners in cursor:
             counted.setdefault(source, {})[tenant] = Population(chunks, owned, owners)
         for source, tenants in counted.items():
-            _keep(cursor, statements, source, pack(tenants.items()))
+            put(connection, database.schema, source, "counts", pack(tenants.items()))
         for source in known - set(counted):
-            cursor.execute(statements["forget"], source=source)
+            put(connection, database.schema, source, "counts", None)
     return counted
-
-
-def _keep(cursor: oracledb.Cursor, statements: Statements, source: str, text: str) -> None:
-    import oracledb
-
-    cursor.execute(statements["update"], counts=text, source=source)
-    if cursor.rowcount == 0:
-        try:
-            cursor.execute(statements["insert"], counts=text, source=source)
-        except oracledb.IntegrityError as error:
-            if code_of(error) != "ORA-00001":  # somebody else counted at the same time: as good as ours
-                raise
 
 
 def pack(tenants: Iterable[tuple[str, Population]]) -> str:

@@ -1,0 +1,57 @@
+"""Options that several verbs have, and the Rag that a verb works with."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from oraclerag.config import Settings
+    from oraclerag.console import Output
+    from oraclerag.rag import Rag
+    from oraclerag.scope import Scope
+
+__all__ = ["FAILED", "UNHEALTHY", "Groups", "Json", "Manager", "Owner", "SourceName", "Tenant"]
+
+FAILED = 1
+UNHEALTHY = 3
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Tenant = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Whose data.")]
+SourceName = Annotated[str | None, typer.Option("--source", metavar="NAME", help="Only this source.")]
+Owner = Annotated[str | None, typer.Option("--owner", metavar="ID", help="The person who asks.")]
+Groups = Annotated[list[str] | None, typer.Option("--group", metavar="ID", help="A team of theirs; repeatable.")]
+Manager = Annotated[bool, typer.Option("--manager", help="Ask as a manager: everything of the tenant.")]
+
+
+def output(json: bool) -> Output:
+    """Give the place to print to."""
+    from oraclerag.console import Output
+
+    return Output(json=json)
+
+
+def settings(**overrides: Any) -> Settings:
+    """Load the settings; options that were given win."""
+    from oraclerag.config import Settings
+
+    return Settings.load(**{name: value for name, value in overrides.items() if value is not None})
+
+
+@contextlib.contextmanager
+def opened(**overrides: Any) -> Iterator[Rag]:
+    """Give a Rag and close it at the end."""
+    from oraclerag.rag import Rag
+
+    with Rag(settings(**overrides)) as rag:
+        yield rag
+
+
+def scope(tenant: str | None, owner: str | None, groups: list[str] | None, *, manager: bool) -> Scope:
+    """Make the scope of the options."""
+    from oraclerag.scope import Scope
+
+    return Scope(tenant=tenant, owner=owner, groups=tuple(groups or ()), manager=manager)

@@ -1,0 +1,59 @@
+"""``status``: the installation at a glance; exit code 3 where something is wrong."""
+
+from __future__ import annotations
+
+import typer
+
+from oraclerag.cli.options import UNHEALTHY, Json, opened, output
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("status")(status)
+
+
+def status(json: Json = False) -> None:
+    """Show schema, model, index, sources, queue.
+
+    Exit code 3 where something is wrong, with the remedy.
+    """
+    from oraclerag.console import record
+
+    screen = output(json)
+    with opened() as rag:
+        report = rag.status()
+    if json:
+        screen.data({"healthy": report.healthy, **record(report)})
+    else:
+        found = report.index
+        screen.facts(
+            {
+                "schema": f"{report.schema}, revision {report.revision or 'none'}",
+                "model": report.model and f"{report.model}, {report.dimensions} dimensions, {report.max_tokens} tokens",
+                "index": found and (f"{found.organization} {found.state}" if found.exists else "none; search is exact"),
+                "chunks": found and f"{found.chunks:,}",
+            }
+        )
+        if report.sources:
+            screen.table(
+                ("source", "entities", "chunks", "last indexed (UTC)", "state"),
+                (
+                    (
+                        source.source,
+                        f"{source.entities:,}",
+                        f"{source.chunks:,}",
+                        source.last_indexed and source.last_indexed.strftime("%Y-%m-%d %H:%M:%S"),
+                        f"paused: {source.paused}" if source.paused else "",
+                    )
+                    for source in report.sources
+                ),
+                right=("entities", "chunks"),
+            )
+        waiting = sum(entry.rows for entry in report.backlog if entry.state == "READY")
+        screen.facts({"queue": f"{waiting:,} waiting" if waiting else "empty"})
+    for problem in report.problems:
+        screen.say(f"Problem: {problem.message}" + (f"\n  remedy: {problem.remedy}" if problem.remedy else ""))
+    if not report.healthy:
+        raise typer.Exit(UNHEALTHY)

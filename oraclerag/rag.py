@@ -1,0 +1,284 @@
+"""Rag: the object a program holds."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from oraclerag import backfill as backfilling
+from oraclerag import counts, index, queue, schema
+from oraclerag import drain as draining
+from oraclerag import enqueue as enqueuing
+from oraclerag import status as looking
+from oraclerag import triggers as triggering
+from oraclerag import worker as working
+from oraclerag.chunk import CHUNKERS, Limits
+from oraclerag.config import Settings
+from oraclerag.database import Database
+from oraclerag.errors import ConfigurationError, InputError
+from oraclerag.model.active import active_model
+from oraclerag.provision import ProvisionReport, provision
+from oraclerag.records import Action, BackfillReport, Chunk, DrainReport, SearchResult, SourceKey, Visibility
+from oraclerag.scope import Scope
+from oraclerag.search import Searcher
+from oraclerag.source import FunctionSource, Reader, Source, SourceProblem, find, from_settings, tenants_mapped
+
+if TYPE_CHECKING:
+    import oracledb
+    import sqlalchemy
+
+__all__ = ["Rag"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class Rag:
+    """Retrieval over an Oracle database: sources, queue, worker and search of one installation.
+
+    ``settings`` default to :meth:`Settings.load`. Connections come from ``engine`` (SQLAlchemy) or ``pool`` (oracledb)
+    where one is given; both stay the caller's. Otherwise a pool of its own is opened when it is first needed;
+    :meth:`close`, or leaving a ``with`` block, closes it. Threads may share a Rag.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        engine: sqlalchemy.Engine | None = None,
+        pool: oracledb.ConnectionPool | None = None,
+    ) -> None:
+        self.settings = settings if settings is not None else Settings.load()
+        self.database = Database(self.settings, engine=engine, pool=pool)
+        self._sources = from_settings(self.settings)
+        self._searcher = Searcher(self.database)
+
+    def __enter__(self) -> Rag:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close what this object opened."""
+        self.database.close()
+
+    # -- sources ------------------------------------------------------------------------------------------------------
+
+    @property
+    def sources(self) -> Mapping[str, Source]:
+        """What can be indexed, by name."""
+        return self._sources
+
+    def source(
+        self,
+        name: str,
+        *,
+        visibility: Visibility,
+        ids: str | None = None,
+        tenants: bool = False,
+        collection: str | None = None,
+        time_zone: str = "UTC",
+        version: str = "1",
+        egress: bool = True,
+    ) -> Callable[[_Function], _Function]:
+        """Declare a source by a function ``(connection, ids) -> {id: Document}``; a missing id is gone.
+
+        ``visibility`` says who sees its documents ("shared": the tenant; "owner": their owner and managers), ``ids``
+        is the query over all ids, needed for backfill, with the tenant in a second column where ``tenants`` is set.
+        Raise ``version`` when the function makes another text. Raises ConfigurationError.
+        """
+
+        def declare(function: _Function) -> _Function:
+            if name in self._sources:
+                raise ConfigurationError(f"The source {name!r} is configured twice.")
+            reader: Reader = function
+            self._sources[name] = FunctionSource(
+                name,
+                reader,
+                visibility=visibility,
+                ids=ids,
+                tenants=tenants,
+                collection=collection,
+                time_zone=time_zone,
+                version=version,
+                egress=egress,
+                default_tenant=self.settings.tenant,
+            )
+            return function
+
+        return declare
+
+    def check_sources(self, name: str | None = None) -> list[SourceProblem]:
+        """Find what fails or will fail in one source, or in all; an empty list is green."""
+        chosen = [find(self._sources, name)] if name is not None else list(self._sources.values())
+        with self.database.connect() as connection:
+            return [problem for source in chosen for problem in source.check(connection)]
+
+    # -- write path ---------------------------------------------------------------------------------------------------
+
+    def enqueue(self, connection: Any, key: SourceKey, *, action: Action = "UPSERT") -> None:
+        """Announce a change in the caller's own transaction: one INSERT, taken back by a rollback.
+
+        ``connection`` is a SQLAlchemy Connection or Session, or an oracledb connection. Never commits.
+        """
+        enqueuing.enqueue(connection, key, sources=self._sources, schema=self.database.schema, action=action)
+
+    def enqueue_statement(self, key: SourceKey, *, action: Action = "UPSERT") -> sqlalchemy.Insert:
+        """Give the announcement as a SQLAlchemy Insert, for an AsyncSession and others."""
+        return enqueuing.enqueue_statement(
+            key, sources=self._sources, schema=self.settings.schema or None, action=action
+        )
+
+    def backfill(
+        self, *, source: str | None = None, tenant: str | None = None, everything: bool = False
+    ) -> list[BackfillReport]:
+        """Enqueue what is missing or was made with other settings, or everything, of one source or of all."""
+        chosen = [find(self._sources, source)] if source is not None else list(self._sources.values())
+        return [
+            backfilling.backfill(self.database, one, self.settings, tenant=tenant, everything=everything)
+            for one in chosen
+        ]
+
+    def drain(self) -> DrainReport:
+        """Work off one batch of the queue."""
+        return draining.drain(self.database, self._sources, self.settings)
+
+    def work(
+        self,
+        stop: threading.Event | None = None,
+        *,
+        once: bool = False,
+        on_batch: Callable[[DrainReport], None] = lambda _: None,
+    ) -> None:
+        """Work until ``stop`` is set, or with ``once`` until the queue is empty; a batch is always ended."""
+        working.work(self.database, self._sources, self.settings, stop=stop, once=once, on_batch=on_batch)
+
+    def drain_all(self, on_batch: Callable[[DrainReport], None] = lambda _: None) -> DrainReport:
+        """Work until the queue is empty and give the sum; ``on_batch`` is told the sum so far."""
+        total = DrainReport()
+
+        def add(report: DrainReport) -> None:
+            nonlocal total
+            total += report
+            on_batch(total)
+
+        self.work(once=True, on_batch=add)
+        return total
+
+    def finish(self) -> index.IndexStatus:
+        """After much was indexed: count the chunks, and build the vector index if there is none and it is worth it."""
+        counts.refresh(self.database)
+        found = index.build_when_worthwhile(self.database)
+        self._searcher.forget()
+        return found
+
+    def chunk(self, text: str, *, chunker: str = "whole") -> list[Chunk]:
+        """Cut a text as it would be cut for the model in force."""
+        if chunker not in CHUNKERS:
+            raise InputError(f"There is no chunker {chunker!r}, only {', '.join(sorted(CHUNKERS))}.")
+        with self.database.connect() as connection:
+            model = active_model(connection, self.database.schema, configured=self.settings.embedding_model)
+        return CHUNKERS[chunker](text, Limits(model.max_tokens, model.counter.count, model.passage_prefix))
+
+    # -- read path ----------------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        question: str,
+        *,
+        scope: Scope,
+        k: int | None = None,
+        source: str | Sequence[str] | None = None,
+        filter: Mapping[str, Any] | None = None,  # noqa: A002 - the field's word
+        connection: Any = None,
+    ) -> SearchResult:
+        """Find the ``k`` chunks nearest to ``question`` that ``scope`` may see; iterating the result gives the hits.
+
+        ``k`` (1 to 10,000) defaults to the setting. ``source`` names one source or several; ``filter`` asks for
+        equality on ``project``, ``sprint``, ``collection``, ``source_type`` or ``metadata.NAME``. ``connection``
+        (SQLAlchemy Connection or Session, or oracledb) is read on as it is, never committed. Raises InputError,
+        MissingTenant, UnknownSource, ModelNotActive and what the database says.
+        """
+        if not isinstance(scope, Scope):
+            raise InputError(f"scope must be a Scope, not {type(scope).__name__}.")
+        sources = (source,) if isinstance(source, str) else tuple(source or ())
+        for name in sources:
+            if self._sources:  # a program that only searches need not configure sources
+                find(self._sources, name)
+        return self._searcher.search(
+            question,
+            scope=scope.resolve(self.settings.tenant, tenants_mapped=tenants_mapped(self._sources)),
+            k=k,
+            sources=sources,
+            filter=filter,
+            connection=connection,
+        )
+
+    async def asearch(
+        self,
+        question: str,
+        *,
+        scope: Scope,
+        k: int | None = None,
+        source: str | Sequence[str] | None = None,
+        filter: Mapping[str, Any] | None = None,  # noqa: A002 - the field's word
+    ) -> SearchResult:
+        """Like :meth:`search`, for asynchronous programs: it runs in a thread, on a connection of its own."""
+        return await asyncio.to_thread(self.search, question, scope=scope, k=k, source=source, filter=filter)
+
+    # -- around the path ----------------------------------------------------------------------------------------------
+
+    def provision(
+        self,
+        *,
+        model_file: Path | None = None,
+        weights: Path | None = None,
+        said: Callable[[str], None] = lambda _: None,
+    ) -> ProvisionReport:
+        """Make a database ready: tables, model, vector column. See :func:`oraclerag.provision.provision`."""
+        report = provision(self.database, model_file=model_file, weights=weights, said=said)
+        self._searcher.forget()
+        return report
+
+    def migrate(self, to: str = "head") -> schema.MigrationReport:
+        """Bring the tables to a revision, ``"head"`` or ``"base"`` (takes all away)."""
+        return schema.migrate(self.database, to)
+
+    def triggers(self, source: str | None = None, *, apply: bool = False) -> list[str]:
+        """Give the triggers that enqueue changes of the sources' tables; ``apply`` creates them."""
+        chosen = [find(self._sources, source)] if source is not None else list(self._sources.values())
+        make = triggering.apply if apply else triggering.triggers
+        return make(self.database, chosen)
+
+    def build_index(
+        self,
+        *,
+        accuracy: int | None = None,
+        partitions: int | None = None,
+        force: bool = False,
+        replace: bool = False,
+    ) -> index.IndexStatus:
+        """Build the vector index if there is none, or anew with ``replace``. See :func:`oraclerag.index.build`."""
+        make = index.rebuild if replace else index.build
+        found = make(self.database, accuracy=accuracy, partitions=partitions, force=force)
+        self._searcher.forget()
+        return found
+
+    def index_status(self) -> index.IndexStatus:
+        """Give the state of the vector index."""
+        return index.status(self.database)
+
+    def queue_status(self) -> list[queue.Backlog]:
+        """Count the queue rows by source, state and lane."""
+        return queue.backlog(self.database)
+
+    def queue_rows(self, *, state: str | None = None, limit: int = 50) -> list[queue.QueueRow]:
+        """Give the oldest queue rows, of one state ("READY", "DEAD") or of all."""
+        return queue.rows(self.database, state=state, limit=limit)
+
+    def status(self) -> looking.StatusReport:
+        """Look at schema, model, index, sources and queue, and say what is wrong."""
+        return looking.status(self.database)

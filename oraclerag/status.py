@@ -1,0 +1,117 @@
+"""The state of an installation: schema, model, index, sources, queue; and what is wrong, each with its remedy."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oraclerag import in_force, index, queue, schema
+from oraclerag.database import Database, own_tables
+from oraclerag.errors import ModelError, OracleRagError
+from oraclerag.model.active import active_model
+from oraclerag.statements import Statements
+
+if TYPE_CHECKING:
+    import oracledb
+
+__all__ = ["Problem", "SourceStatus", "StatusReport", "status"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that is wrong, and what to do about it."""
+
+    code: str
+    message: str
+    remedy: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStatus:
+    """What is indexed of a source: entities (those without text included), chunks, and when last (UTC)."""
+
+    source: str
+    entities: int
+    chunks: int
+    last_indexed: dt.datetime | None
+    paused: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StatusReport:
+    """Everything at a glance; fields are None where what they describe is not there."""
+
+    schema: str
+    revision: str | None
+    model: str | None
+    dimensions: int | None
+    max_tokens: int | None
+    index: index.IndexStatus | None
+    sources: tuple[SourceStatus, ...]
+    backlog: tuple[queue.Backlog, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+
+def status(database: Database) -> StatusReport:
+    """Look at everything that a worker and a search need; raises only where the database cannot be reached."""
+    with database.connect() as connection:
+        revision = schema.current(connection, database.schema)
+        try:
+            schema.require(connection, database.schema)
+        except OracleRagError as error:
+            problem = Problem(error.code, error.message, error.hint)
+            return StatusReport(database.schema, revision, None, None, None, None, (), (), (problem,))
+        problems: list[Problem] = []
+        model = None
+        try:
+            model = active_model(connection, database.schema)
+            active_model(connection, database.schema, configured=database.settings.embedding_model)
+        except ModelError as error:
+            problems.append(Problem(error.code, error.message, error.hint))
+        sources = _sources(connection, database.schema)
+    found = index.status(database) if model is not None else None
+    if found is not None and found.exists and not found.usable:
+        problems.append(
+            Problem("INDEX_UNUSABLE", f"The vector index is {found.state}.", "Run `oraclerag index rebuild`.")
+        )
+    backlog = tuple(queue.backlog(database))
+    dead = sum(entry.rows for entry in backlog if entry.state == "DEAD")
+    if dead:
+        problems.append(
+            Problem("DEAD_LETTERS", f"{dead:,} queue rows were given up.", "`oraclerag queue list --dead` says why.")
+        )
+    problems += [
+        Problem(
+            "SOURCE_PAUSED", f"Source {source.source!r} is paused: {source.paused}", "Run `oraclerag source check`."
+        )
+        for source in sources
+        if source.paused
+    ]
+    return StatusReport(
+        schema=database.schema,
+        revision=revision,
+        model=model.physical_name if model is not None else None,
+        dimensions=model.dimensions if model is not None else None,
+        max_tokens=model.max_tokens if model is not None else None,
+        index=found,
+        sources=sources,
+        backlog=backlog,
+        problems=tuple(problems),
+    )
+
+
+def _sources(connection: oracledb.Connection, owner: str) -> tuple[SourceStatus, ...]:
+    paused = in_force.read(connection, owner).paused
+    statements = Statements("status", owner)
+    with connection.cursor() as cursor, own_tables():
+        cursor.execute(statements["indexed"])
+        return tuple(
+            SourceStatus(source, int(entities), int(chunks), last and last.replace(tzinfo=dt.UTC), paused.get(source))
+            for source, entities, chunks, last in cursor
+        )
