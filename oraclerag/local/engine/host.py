@@ -48,6 +48,10 @@ class Host(EngineSession, Protocol):
         """
         ...
 
+    def begin(self) -> None:
+        """Begin a transaction if none is open."""
+        ...
+
     def savepoint(self, name: str) -> None:
         """Set a savepoint of the engine's own (lower-case name: no clash with Oracle's)."""
         ...

@@ -58,6 +58,7 @@ class Session:
                 "search_path": f'"{user}",ora,public'.replace(" ", "\\ "),
                 "ora.user": user.replace(" ", "\\ "),
                 "ora.schema": user.replace(" ", "\\ "),
+                "ora.max_string_size": "STANDARD" if self.max_string_size == 4000 else "EXTENDED",
                 "ivfflat.iterative_scan": "off",
                 "hnsw.iterative_scan": "off",
             }.items()
@@ -222,6 +223,12 @@ class Session:
                 raise
             finally:
                 self._database.dictionary.changed()
+
+    def begin(self) -> None:
+        """Begin a transaction if none is open."""
+        with self._call("BEGIN"):
+            self._probing = None
+            self._begin()
 
     def savepoint(self, name: str) -> None:
         """Set a savepoint of the engine's own."""
