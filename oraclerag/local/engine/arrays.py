@@ -141,7 +141,7 @@ class ArrayDml:
         if not self._opened and not self._keep:
             commands.append(_RELEASE)
         try:
-            result = self._connection.pipeline(commands)[1]
+            result = self._connection.pipeline(commands, size=_size(self._parameters.rows[0]))[1]
         except PgError as error:
             self.take_back()
             if error.cancelled:
@@ -161,11 +161,11 @@ class ArrayDml:
             size = 0
             while place < end and len(trip) < _COMMANDS_PER_TRIP and size < _BYTES_PER_TRIP:
                 stop, command = self._next(place, end)
-                size += sum(len(value) for row in self._parameters.rows[place:stop] for value in row if value)
+                size += sum(map(_size, self._parameters.rows[place:stop]))
                 trip.append((place, stop, command))
                 place = stop
             try:
-                results = self._connection.pipeline([command for _, _, command in trip])
+                results = self._connection.pipeline([command for _, _, command in trip], size=size)
             except PgError as error:
                 error.index = trip[error.index][0]
                 raise
@@ -210,7 +210,7 @@ class ArrayDml:
         if _has_placeholder(outside) or "SELECT" in plan.text[start:end].upper() or " ON CONFLICT " in outside:
             return 0
         sample = parameters.rows[0], parameters.rows[-1]
-        if any(sum(len(value) for value in row if value) > _LONGEST_ROW for row in sample):
+        if any(_size(row) > _LONGEST_ROW for row in sample):
             return 0
         return min(_ROWS_PER_STATEMENT, _MAX_PARAMETERS // count)
 
@@ -273,6 +273,10 @@ class ArrayDml:
 
 
 _ONE = Done(1)
+
+
+def _size(row: Sequence[bytes | None]) -> int:
+    return sum([len(value) for value in row if value])
 
 
 def _has_placeholder(text: str) -> bool:

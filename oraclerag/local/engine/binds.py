@@ -32,6 +32,7 @@ INFER = 0
 TEXTS = frozenset({OraType.VARCHAR, OraType.CHAR, OraType.LONG})
 _ROWID_SYNTAX = re.compile(r"[A-Za-z0-9+/]{18}\Z")
 _ROWID_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_EPOCH_DAY = dt.date(2000, 1, 1).toordinal()
 _MAX_DIMENSIONS = 16_000  # of pgvector
 
 
@@ -219,19 +220,22 @@ def no_nul() -> OraError:
 
 
 def _number(value: int | float | Decimal) -> Value:
-    return str(int(value) if isinstance(value, bool) else value).encode()
+    return str(int(value) if value is True or value is False else value).encode()
 
 
 def _date(value: dt.date) -> Value:
-    if isinstance(value, dt.datetime) and (value.microsecond or value.tzinfo):
-        value = value.replace(microsecond=0, tzinfo=None)
-    return str(value).encode()
+    """Give the microseconds since 2000 of a DATE, without a fraction of a second."""
+    seconds = (value.toordinal() - _EPOCH_DAY) * 86_400
+    if isinstance(value, dt.datetime):
+        seconds += value.hour * 3600 + value.minute * 60 + value.second
+    return (seconds * 1_000_000).to_bytes(8, "big", signed=True)
 
 
 def _timestamp(value: dt.date) -> Value:
-    if isinstance(value, dt.datetime) and value.tzinfo:
-        value = value.replace(tzinfo=None)
-    return str(value).encode()
+    micros = (value.toordinal() - _EPOCH_DAY) * 86_400_000_000
+    if isinstance(value, dt.datetime):
+        micros += (value.hour * 3600 + value.minute * 60 + value.second) * 1_000_000 + value.microsecond
+    return micros.to_bytes(8, "big", signed=True)
 
 
 def _moment(value: dt.date) -> Value:
@@ -284,8 +288,8 @@ _CONVERTERS: dict[OraType, tuple[Converter, int]] = {
     OraType.BINARY_FLOAT: (_float, TEXT_FORMAT),
     OraType.BINARY_DOUBLE: (_float, TEXT_FORMAT),
     OraType.JSON: (_json, TEXT_FORMAT),
-    OraType.DATE: (_date, TEXT_FORMAT),
-    OraType.TIMESTAMP: (_timestamp, TEXT_FORMAT),
+    OraType.DATE: (_date, BINARY_FORMAT),
+    OraType.TIMESTAMP: (_timestamp, BINARY_FORMAT),
     OraType.TIMESTAMP_TZ: (_moment, TEXT_FORMAT),
     OraType.TIMESTAMP_LTZ: (_moment, TEXT_FORMAT),
     OraType.INTERVAL_DS: (_interval, TEXT_FORMAT),

@@ -23,6 +23,7 @@ Values = Sequence[bytes | None]
 BINARY = 1
 _FAILED = frozenset({pq.ExecStatus.FATAL_ERROR, pq.ExecStatus.BAD_RESPONSE})
 _PREPARED_LIMIT = 256
+_LARGE = 8_000_000  # bytes to send at which moving them about would be felt
 _EMBED_NOTICE = b"01EMB"
 _CANCELLED = "57014"
 
@@ -195,8 +196,8 @@ class Connection:
         self._pgconn.send_query(text)
         return self._finish()
 
-    def pipeline(self, commands: Sequence[Command]) -> list[PGresult]:
-        """Run commands in one round trip and give their results in order.
+    def pipeline(self, commands: Sequence[Command], *, size: int = 0) -> list[PGresult]:
+        """Run commands in one round trip and give their results in order; ``size``: bytes of values, if many.
 
         On an error the commands behind it are skipped and PgError is raised; what became of those before it, the
         transaction decides: without BEGIN they are undone too.
@@ -205,9 +206,13 @@ class Connection:
         pgconn = self._pgconn
         pgconn.enter_pipeline_mode()
         try:
+            # Without blocking, libpq moves what it could not send to the front of its buffer at every attempt:
+            # quadratic. PostgreSQL reads a whole message before it works, so a large one does not wait for a lock.
+            pgconn.nonblocking = int(size < _LARGE)
             for command in commands:
                 command.send(pgconn)
             pgconn.pipeline_sync()
+            pgconn.nonblocking = 1
             results = []
             failure: PgError | None = None
             for index in range(len(commands)):
