@@ -196,13 +196,10 @@ class Queue:
             tickets = [{"entity_id": failure.entity.entity_id, **token} for failure in failures]
             freed = self._many(cursor, "free_ticket", tickets)
             # Only while the ticket was ours: another worker may have read the rights meanwhile.
-            hidden = [
-                {"entity_id": failure.entity.entity_id}
-                for failure, count in zip(failures, freed, strict=True)
-                if failure.hide and count
-            ]
+            ours = [failure for failure, count in zip(failures, freed, strict=True) if count]
+            hidden = [{"entity_id": failure.entity.entity_id} for failure in ours if failure.hide]
             self._many(cursor, "hide", hidden)
-            self._many(cursor, "forget_details", hidden)
+            self._many(cursor, "forget_details", [{"entity_id": failure.entity.entity_id} for failure in ours])
             rows = [
                 {
                     "dirty_id": row,

@@ -15,7 +15,7 @@ import oracledb
 from oraclerag.database import code_of, own_tables
 from oraclerag.statements import Statements
 
-__all__ = ["InForce", "pause", "put", "read", "resume"]
+__all__ = ["InForce", "pause", "put", "put_first", "read", "resume"]
 
 _UNIQUE = "ORA-00001"
 
@@ -59,6 +59,19 @@ def put(connection: oracledb.Connection, schema: str, scope: str, setting: str, 
             if code_of(error) != _UNIQUE:
                 raise
             cursor.execute(statements["change"], binds)  # another process was quicker
+
+
+def put_first(connection: oracledb.Connection, schema: str, scope: str, setting: str, value: str) -> None:
+    """Write a setting of a source that has none yet, in the caller's transaction; one that is there stays."""
+    with connection.cursor() as cursor, own_tables():
+        try:
+            cursor.execute(
+                Statements("in_force", schema)["add"],
+                {"scope_name": scope, "setting": setting, "setting_value": value},
+            )
+        except oracledb.IntegrityError as error:
+            if code_of(error) != _UNIQUE:
+                raise
 
 
 def pause(connection: oracledb.Connection, schema: str, source: str, reason: str) -> None:

@@ -80,6 +80,10 @@ class Source(abc.ABC):
         """
 
     @abc.abstractmethod
+    def verify(self, connection: oracledb.Connection) -> None:
+        """Raise what is wrong with the source as a whole, where anything is; what only some row has is not found."""
+
+    @abc.abstractmethod
     def enumeration(self, connection: oracledb.Connection) -> str:
         """Give the query over all entities: SOURCE_ID as text, and TENANT_ID (NULL where none is mapped or named)."""
 

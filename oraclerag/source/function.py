@@ -12,7 +12,7 @@ import oracledb
 
 from oraclerag.config import parse_source
 from oraclerag.database import translated
-from oraclerag.errors import ConfigurationError, EntityError, OracleRagError, SourceError
+from oraclerag.errors import ConfigurationError, EntityError, OracleRagError, SourceError, StatementFailed
 from oraclerag.records import Document, Visibility
 from oraclerag.source.base import Source, SourceProblem, SourceRead
 from oraclerag.source.keys import Key
@@ -72,10 +72,15 @@ class FunctionSource(Source):
         documents: dict[str, Document] = {}
         failures: dict[str, OracleRagError] = {}
         self._call(connection, list(ids), documents, failures)
-        if len(failures) == len(ids) > 1 and all(isinstance(error, _Raised) for error in failures.values()):
+        if len(failures) == len(ids) > 1 and all(
+            isinstance(error, (_Raised, StatementFailed)) for error in failures.values()
+        ):
             first = next(iter(failures.values()))
             raise SourceError(f"The function of source {self.name!r} fails for every id: {first.message}") from first
         return SourceRead(documents, failures)
+
+    def verify(self, connection: oracledb.Connection) -> None:
+        """See :meth:`Source.verify`: nothing can be said of a function before it is called."""
 
     def enumeration(self, connection: oracledb.Connection) -> str:
         """See :meth:`Source.enumeration`. Raises ConfigurationError where the source was declared without ``ids``."""
@@ -127,10 +132,10 @@ class FunctionSource(Source):
             with translated():
                 given = self.function(connection, ids)
             self._take(ids, given, documents, failures)
-        except OracleRagError as error:
-            if error.retryable or not isinstance(error, EntityError):
-                raise
+        except (EntityError, StatementFailed) as error:
             self._halves(connection, ids, error, documents, failures)
+        except OracleRagError:
+            raise
         except Exception as error:  # noqa: BLE001 - the user's own code: what it raises belongs to the ids it was given
             self._halves(connection, ids, _Raised(error, self.name), documents, failures)
 

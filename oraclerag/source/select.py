@@ -18,7 +18,7 @@ import oracledb
 
 from oraclerag.config import ChildSettings, SourceSettings
 from oraclerag.database import driver_types, translated
-from oraclerag.errors import EntityError, OracleRagError, SourceError
+from oraclerag.errors import EntityError, OracleRagError, SourceError, StatementFailed
 from oraclerag.records import Document
 from oraclerag.source.base import Source, SourceProblem, SourceRead
 from oraclerag.source.keys import Key
@@ -72,6 +72,17 @@ class SelectSource(Source):
                 except EntityError as error:
                     failures[key] = error
         return SourceRead(documents, failures)
+
+    def verify(self, connection: oracledb.Connection) -> None:
+        """See :meth:`Source.verify`: describe the selects again. Raises SourceError."""
+        self._described = None
+        self._children.clear()
+        try:
+            self.described(connection)
+            for name in self.settings.children:
+                self.described_child(connection, name)
+        except StatementFailed as error:
+            raise SourceError(f"The select of source {self.name!r} cannot be run: {error.message}") from error
 
     def enumeration(self, connection: oracledb.Connection) -> str:
         """See :meth:`Source.enumeration`."""

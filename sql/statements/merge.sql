@@ -11,7 +11,7 @@ UPDATE /*schema*/RAG_CHUNK
 SET TENANT_ID = :tenant_id, COLLECTION = :collection, VISIBILITY = :visibility, OWNER_ID = :owner_id,
     PROJECT_ID = :project_id, SPRINT_ID = :sprint_id, OCCURRED_AT = :occurred_at,
     UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP), METADATA = :metadata
-WHERE ENTITY_ID = :entity_id
+WHERE ENTITY_ID = :entity_id AND CHUNK_NO >= 0
 
 -- name: forget_vectors
 UPDATE /*schema*/RAG_CHUNK SET /*column*/EMBEDDING = NULL WHERE ENTITY_ID = :entity_id

@@ -1,0 +1,343 @@
+"""The index follows the documents: compare, write what changed, embed it where it is, prune, delete.
+
+Everything happens in the transaction of the caller, who holds the entities. The number of statements does not depend on
+the number of entities. What did not change is not written, and a text that did not change is not embedded again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import oracledb
+
+from oraclerag.claim import Claimed, Held
+from oraclerag.database import in_list, own_tables, parts
+from oraclerag.model.active import ActiveModel
+from oraclerag.records import Chunk, Document
+from oraclerag.source.base import fingerprint_half
+from oraclerag.statements import Statements, quoted
+
+__all__ = ["SLICE", "Merge", "Merged", "Write"]
+
+SLICE = 256
+"""Chunks that one transaction writes and embeds; a document with more is put together out of sight before."""
+
+_TITLE_BYTES = 1000
+_VISIBILITY = {"shared": "SHARED", "owner": "OWNER"}
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What the index shall say of one entity; without a document it is gone.
+
+    ``content_hash`` stands for the text and how it was cut, ``details_hash`` for everything else: who may see it and
+    what it is about. ``staged``: its changed chunks wait under negative numbers.
+    """
+
+    entity: Claimed
+    fingerprint: str
+    document: Document | None = field(repr=False)
+    chunks: tuple[Chunk, ...] = field(default=(), repr=False)
+    staged: bool = False
+    content_hash: str | None = field(default=None, init=False)
+    details_hash: str | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        document = self.document
+        if document is None:
+            return
+        cuts = [[chunk.number, chunk.section, chunk.start, chunk.end, chunk.text] for chunk in self.chunks]
+        object.__setattr__(self, "content_hash", _hash(json.dumps([document.text, cuts])))
+        moment = None if document.occurred_at is None else document.occurred_at.isoformat()
+        names = ("title", "url", "tenant", "owner", "visibility", "project", "sprint", "collection")
+        values = [getattr(document, name) for name in names]
+        details = json.dumps([values, moment, dict(document.metadata)], sort_keys=True)
+        object.__setattr__(self, "details_hash", _hash(details))
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What was done, in entities; ``embedded`` in chunks."""
+
+    indexed: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+    embedded: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    content_hash: str
+    place: tuple[int | None, int | None, str | None]
+
+
+class _Rows:
+    """The rows of binds for every statement, collected before any is sent."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self.embed: list[int] = []
+
+    def chunks(self, write: Write, current: Mapping[int, _Stored], *, embed_again: bool) -> None:
+        """Find out what of an entity's chunks is new, changed, moved or left over."""
+        entity = {"entity_id": write.entity.entity_id}
+        kept = {number: stored for number, stored in current.items() if number >= 0}
+        staged = {-number - 1: stored for number, stored in current.items() if number < 0}
+        if write.staged:
+            self.of["drop_chunk"] += [{**entity, "chunk_no": number} for number in sorted(staged.keys() & kept.keys())]
+            self.of["promote"].append(entity)
+            kept |= staged
+        elif embed_again and kept:
+            self.of["forget_vectors"].append(entity)
+        changed = embed_again and bool(kept) and not write.staged
+        for chunk in write.chunks:
+            stored = kept.get(chunk.number)
+            place = (chunk.start, chunk.end, chunk.section)
+            if stored is None:
+                self.of["add_chunk"].append(_chunk_row(write, chunk))
+            elif stored.content_hash != _hash(chunk.text):
+                self.of["change_chunk"].append(_text_row(write, chunk))
+            elif stored.place != place:
+                self.of["move_chunk"].append(_place_row(write, chunk))
+                continue
+            else:
+                continue
+            changed = True
+        if changed:
+            self.embed.append(write.entity.entity_id)
+        if any(number >= len(write.chunks) for number in kept) or (staged and not write.staged):
+            self.of["prune"].append({**entity, "chunks": len(write.chunks)})
+
+
+class Merge:
+    """The merge on one connection with the model in force; nothing here commits."""
+
+    def __init__(self, connection: oracledb.Connection, schema: str, model: ActiveModel) -> None:
+        self._connection = connection
+        self._sql = Statements("merge", schema)
+        self._model = model
+        self._column = quoted(model.column, "vector column")
+
+    def apply(self, writes: Sequence[Write], held: Mapping[int, Held], token: str) -> Merged:
+        """Bring the index to what the writes say, for entities that are held, and free their tickets."""
+        rows = _Rows()
+        different = [write for write in writes if not _same(write, held[write.entity.entity_id])]
+        retexted = [write for write in different if _retexted(write, held[write.entity.entity_id])]
+        with self._connection.cursor() as cursor, own_tables():
+            current = self._current(cursor, retexted)
+            for write in retexted:
+                before = held[write.entity.entity_id]
+                rows.chunks(write, current[write.entity.entity_id], embed_again=_embed_again(write, before))
+            for write in different:
+                self._document(rows, write, held[write.entity.entity_id])
+            for write in sorted(writes, key=lambda write: write.entity.entity_id):
+                rows.of["note_entity"].append(_entity_row(write, token))
+            embedded = self._send(cursor, rows)
+        deleted = sum(write.document is None for write in writes)
+        unchanged = sum(write.document is not None for write in writes) - sum(
+            write.document is not None for write in different
+        )
+        return Merged(len(writes) - deleted - unchanged, unchanged, deleted, embedded)
+
+    def to_stage(self, write: Write, held: Held) -> list[Chunk]:
+        """Give the chunks that must be embedded, where they are more than one transaction should write."""
+        if len(write.chunks) <= SLICE or _same(write, held) or not _retexted(write, held):
+            return []
+        with self._connection.cursor() as cursor, own_tables():
+            current = self._current(cursor, [write])[write.entity.entity_id]
+        again = _embed_again(write, held)
+        stored = {number: row.content_hash for number, row in current.items()}
+        found = [chunk for chunk in write.chunks if again or stored.get(chunk.number) != _hash(chunk.text)]
+        return found if len(found) > SLICE else []
+
+    def stage(self, write: Write, chunks: Sequence[Chunk], *, first: bool) -> int:
+        """Write and embed chunks where nobody sees them; gives how many were embedded. The first call clears up."""
+        rows = _Rows()
+        entity = {"entity_id": write.entity.entity_id}
+        if first:
+            rows.of["prune_staged"].append(entity)
+        for chunk in chunks:
+            row = _chunk_row(write, chunk)
+            rows.of["add_chunk"].append({**row, "chunk_no": -chunk.number - 1, "visibility": "HIDDEN"})
+        rows.embed.append(write.entity.entity_id)
+        with self._connection.cursor() as cursor, own_tables():
+            return self._send(cursor, rows)
+
+    def restrict(self, writes: Iterable[Write]) -> None:
+        """Apply who may see an entity to the chunks that it has, though its text could not be written."""
+        rows = _Rows()
+        rows.of["details"] += [_details_row(write) for write in writes if write.document is not None]
+        with self._connection.cursor() as cursor, own_tables():
+            self._send(cursor, rows)
+
+    def _current(self, cursor: oracledb.Cursor, writes: Sequence[Write]) -> dict[int, dict[int, _Stored]]:
+        found: dict[int, dict[int, _Stored]] = {write.entity.entity_id: {} for write in writes}
+        for part in parts(sorted(found)):
+            listed, binds = in_list(part)
+            cursor.arraysize = cursor.prefetchrows = 1000
+            cursor.execute(self._sql.with_names("chunks", ids=listed), binds)
+            for entity_id, number, content_hash, start, end, section in cursor.fetchall():
+                found[int(entity_id)][int(number)] = _Stored(content_hash, (start, end, section))
+        return found
+
+    @staticmethod
+    def _document(rows: _Rows, write: Write, before: Held) -> None:
+        entity = {"entity_id": write.entity.entity_id}
+        if write.document is None or not write.chunks:
+            if before.fingerprint is not None:
+                rows.of["drop_document"].append(entity)
+            return
+        # Only an entity that was written before can have a document: the long text goes over the wire once.
+        rows.of["add_document" if before.fingerprint is None else "change_document"].append(_document_row(write))
+        if write.staged or (before.chunks and before.details_hash != write.details_hash):
+            rows.of["details"].append(_details_row(write))
+
+    def _send(self, cursor: oracledb.Cursor, rows: _Rows) -> int:
+        for name in ("drop_chunk", "promote", "prune", "prune_staged", "forget_vectors"):
+            self._many(cursor, name, rows.of[name])
+        for name in ("change_chunk", "move_chunk", "add_chunk"):
+            self._many(cursor, name, rows.of[name])
+        self._many(cursor, "details", rows.of["details"])
+        embedded = self._embed(cursor, rows.embed)
+        counts = self._many(cursor, "change_document", rows.of["change_document"])
+        lost = [row for row, count in zip(rows.of["change_document"], counts, strict=True) if not count]
+        self._many(cursor, "add_document", [*rows.of["add_document"], *lost])
+        self._many(cursor, "drop_document", rows.of["drop_document"])
+        self._many(cursor, "note_entity", rows.of["note_entity"])
+        return embedded
+
+    def _many(self, cursor: oracledb.Cursor, name: str, rows: Sequence[Mapping[str, Any]]) -> list[int]:
+        if not rows:
+            return []
+        # A value that is None in the first row says nothing of its type; a text that is to be a CLOB goes as a LONG,
+        # in the same message as the rest, where a temporary LOB would cost round trips for every row.
+        kinds = {name: kind for name, kind in _KINDS.items() if name in rows[0]}
+        if kinds:
+            cursor.setinputsizes(**kinds)
+        cursor.executemany(self._statement(name), list(rows), arraydmlrowcounts=True)
+        return list(cursor.getarraydmlrowcounts())
+
+    def _embed(self, cursor: oracledb.Cursor, entities: Sequence[int]) -> int:
+        embedded = 0
+        prefix = self._model.passage_prefix
+        for part in parts(sorted(set(entities))):
+            listed, binds = in_list(part)
+            statement = self._sql.with_names(
+                "embed_prefixed" if prefix else "embed", model=self._model.sql_name, column=self._column, ids=listed
+            )
+            cursor.execute(statement, {**binds, "prefix": prefix} if prefix else binds)
+            embedded += cursor.rowcount
+        return embedded
+
+    def _statement(self, name: str) -> str:
+        return self._sql.with_names(name, column=self._column)
+
+
+_KINDS: dict[str, Any] = {
+    "occurred_at": oracledb.DB_TYPE_TIMESTAMP,
+    "metadata": oracledb.DB_TYPE_JSON,
+    "body": oracledb.DB_TYPE_LONG,
+}
+
+
+def _same(write: Write, before: Held) -> bool:
+    if write.document is None:
+        return False
+    return (before.fingerprint, before.content_hash, before.details_hash) == (
+        write.fingerprint,
+        write.content_hash,
+        write.details_hash,
+    )
+
+
+def _retexted(write: Write, before: Held) -> bool:
+    return write.staged or before.content_hash != write.content_hash or _embed_again(write, before)
+
+
+def _embed_again(write: Write, before: Held) -> bool:
+    """Whether the vectors there are were made by another model, or by one that is not known."""
+    return fingerprint_half(before.fingerprint, "model") != fingerprint_half(write.fingerprint, "model")
+
+
+def _chunk_row(write: Write, chunk: Chunk) -> dict[str, Any]:
+    return {
+        **_details_row(write),
+        **_text_row(write, chunk),
+        "source_type": write.entity.source_type,
+        "source_id": write.entity.source_id,
+    }
+
+
+def _text_row(write: Write, chunk: Chunk) -> dict[str, Any]:
+    return {**_place_row(write, chunk), "content_hash": _hash(chunk.text), "content": chunk.text}
+
+
+def _place_row(write: Write, chunk: Chunk) -> dict[str, Any]:
+    return {
+        "entity_id": write.entity.entity_id,
+        "chunk_no": chunk.number,
+        "text_start": chunk.start,
+        "text_end": chunk.end,
+        "section": chunk.section,
+    }
+
+
+def _details_row(write: Write) -> dict[str, Any]:
+    document = write.document
+    assert document is not None  # noqa: S101 - the callers have asked
+    return {
+        "entity_id": write.entity.entity_id,
+        "tenant_id": document.tenant,
+        "collection": document.collection,
+        "visibility": _VISIBILITY[document.visibility or "owner"],
+        "owner_id": document.owner,
+        "project_id": document.project,
+        "sprint_id": document.sprint,
+        "occurred_at": document.occurred_at,
+        "metadata": dict(document.metadata) or None,
+    }
+
+
+def _document_row(write: Write) -> dict[str, Any]:
+    document = write.document
+    assert document is not None  # noqa: S101 - the callers have asked
+    return {
+        "entity_id": write.entity.entity_id,
+        "tenant_id": document.tenant,
+        "occurred_at": document.occurred_at,
+        "title": _short(document.title),
+        "metadata": dict(document.metadata) or None,
+        "url": document.url,
+        "body": document.text,
+    }
+
+
+def _entity_row(write: Write, token: str) -> dict[str, Any]:
+    document = write.document
+    return {
+        "entity_id": write.entity.entity_id,
+        "tenant_id": document.tenant if document else None,
+        "collection": document.collection if document else None,
+        # One that is gone has none: when it is there again, a backfill must miss it.
+        "fingerprint": write.fingerprint if document else None,
+        "content_hash": write.content_hash,
+        "details_hash": write.details_hash,
+        "chunks": len(write.chunks),
+        "claim_token": token,
+    }
+
+
+def _short(title: str | None) -> str | None:
+    """Cut a title to its column, visibly; the text has it in full."""
+    if title is None or len(title.encode()) <= _TITLE_BYTES:
+        return title
+    return title.encode()[: _TITLE_BYTES - 3].decode("utf-8", "ignore") + "…"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
