@@ -30,7 +30,7 @@ _MAX_EXPONENT = 62
 _MIN_EXPONENT = -65
 _NUMERIC_POSITIVE = 0x0000
 _NUMERIC_NEGATIVE = 0x4000
-_CACHE_LIMIT = 100_000
+_CACHE_LIMIT = 50_000
 _SHORT = 252  # bytes that fit behind one length byte
 _DAY = 86_400
 _EPOCH_ORDINAL = dt.date(2000, 1, 1).toordinal()
@@ -38,6 +38,12 @@ _MAX_ORDINAL = dt.date.max.toordinal()
 _ROWID_SIZE = 14  # the length byte of a ROWID counts its fixed-size form
 _VECTOR_HEAD = 4
 _FLOAT_IMAGE_HEAD = bytes((0xDB, 0, 0, 0x12, VectorFormat.FLOAT32))
+
+_NUMERIC_HEAD = struct.Struct(">HhHH")
+# Both base-100 digits of a base-10,000 digit, as a positive NUMBER stores them: plus one.
+_DIGITS = tuple(bytes((digit // 100 + 1, digit % 100 + 1)) for digit in range(10_000))
+_ZERO_PAIR = b"\x01"
+_NEGATIVE = bytes((102 - byte) % 256 for byte in range(256))
 
 _numbers: dict[bytes, bytes] = {}
 _dates: dict[int, bytes] = {}
@@ -48,45 +54,40 @@ def number_cell(cell: bytes) -> bytes:
 
     Beyond 20 base-100 digits it is rounded half up; ORA-01426 when it is too large, NaN or infinite.
     """
-    count, weight, sign, _ = struct.unpack_from(">hhHh", cell)
+    count, weight, sign, _ = _NUMERIC_HEAD.unpack_from(cell)
     if sign not in {_NUMERIC_POSITIVE, _NUMERIC_NEGATIVE}:
         raise OraError(1426, "numeric overflow")
-    pairs: list[int] = []
-    for digit in struct.unpack_from(f">{count}h", cell, 8):
-        pairs += divmod(digit, 100)
-    exponent = weight * 2 + 1  # power of 100 of pairs[0]
-    start = next((place for place, pair in enumerate(pairs) if pair), len(pairs))
-    del pairs[:start]
-    exponent -= start
-    if len(pairs) > _PAIRS:
-        exponent += _round(pairs)
-    while pairs and not pairs[-1]:
-        pairs.pop()
-    if not pairs or exponent < _MIN_EXPONENT:
+    body = b"".join([_DIGITS[digit] for digit in struct.unpack_from(f">{count}H", cell, 8)])
+    exponent = weight * 2 + 1  # power of 100 of the first pair
+    kept = body.lstrip(_ZERO_PAIR)
+    exponent -= len(body) - len(kept)
+    if len(kept) > _PAIRS:
+        kept, carry = _rounded(kept)
+        exponent += carry
+    kept = kept.rstrip(_ZERO_PAIR)
+    if not kept or exponent < _MIN_EXPONENT:
         return b"\x01\x80"
     if exponent > _MAX_EXPONENT:
         raise OraError(1426, "numeric overflow")
     if sign == _NUMERIC_POSITIVE:
-        return bytes((len(pairs) + 1, exponent + 193, *(pair + 1 for pair in pairs)))
-    body = bytes((~(exponent + 193) & 0xFF, *(101 - pair for pair in pairs)))
-    if len(pairs) < _PAIRS:
-        body += b"\x66"
-    return bytes((len(body),)) + body
+        return bytes((len(kept) + 1, exponent + 193)) + kept
+    end = b"\x66" if len(kept) < _PAIRS else b""
+    return bytes((len(kept) + 1 + len(end), ~(exponent + 193) & 0xFF)) + kept.translate(_NEGATIVE) + end
 
 
-def _round(pairs: list[int]) -> int:
-    """Round to 20 pairs in place; give 1 when a carry made the number one pair longer."""
-    up = pairs[_PAIRS] >= 50
-    del pairs[_PAIRS:]
-    if not up:
-        return 0
-    for place in range(_PAIRS - 1, -1, -1):
-        if pairs[place] < 99:
-            pairs[place] += 1
-            return 0
-        pairs[place] = 0
-    pairs[:] = [1]
-    return 1
+def _rounded(pairs: bytes) -> tuple[bytes, int]:
+    """Round to 20 pairs; the number is 1 when a carry made it one pair longer."""
+    up = pairs[_PAIRS] > 50  # a pair is stored plus one
+    whole = 0
+    for pair in pairs[:_PAIRS]:
+        whole = whole * 100 + pair - 1
+    whole += up
+    carry = int(whole >= 100**_PAIRS)
+    digits = []
+    for _ in range(_PAIRS + carry):
+        whole, pair = divmod(whole, 100)
+        digits.append(pair + 1)
+    return bytes(reversed(digits))[:_PAIRS], carry
 
 
 def write_number(out: bytearray, cell: bytes) -> None:
@@ -94,9 +95,8 @@ def write_number(out: bytearray, cell: bytes) -> None:
     known = _numbers.get(cell)
     if known is None:
         known = number_cell(cell)
-        if len(_numbers) >= _CACHE_LIMIT:
-            _numbers.clear()
-        _numbers[cell] = known
+        if len(_numbers) < _CACHE_LIMIT:
+            _numbers[cell] = known
     out += known
 
 
@@ -125,9 +125,8 @@ def _day(days: int) -> bytes:
             raise OraError(1841, "(full) year must be between -4713 and +9999, and not be 0")
         day = dt.date.fromordinal(ordinal)
         known = bytes((day.year // 100 + 100, day.year % 100 + 100, day.month, day.day))
-        if len(_dates) >= _CACHE_LIMIT:
-            _dates.clear()
-        _dates[days] = known
+        if len(_dates) < _CACHE_LIMIT:
+            _dates[days] = known
     return known
 
 

@@ -155,6 +155,8 @@ class Executor:
     def _parameters(
         self, plan: Plan, names: Sequence[str], rows: Sequence[Sequence[Any]], types: Sequence[BindType]
     ) -> tuple[Prepared, Parameters]:
+        if not plan.parameters:
+            return self._prepare(plan, ()), Parameters((), (), [()] * len(rows))
         own = self._dictionary.own
         places = positions(names)
         refuse_long_binds(plan, places, types, self._environment.string_limit)
