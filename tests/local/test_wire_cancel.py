@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterator
 import oracledb
 import pytest
 
-from tests.local.wire_backend import SETTINGS, Served
+from tests.local.wire_backend import SETTINGS, Served, collect_dropped_sockets
 
 
 @pytest.fixture(scope="module", params=SETTINGS)
 def served(request: pytest.FixtureRequest) -> Iterator[Served]:
     with Served(SETTINGS[request.param]) as served:
         yield served
+
+
+dropped_sockets = pytest.fixture(collect_dropped_sockets)
 
 
 @pytest.fixture
@@ -130,6 +133,8 @@ class _Line:
             end.close()
 
 
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.usefixtures("dropped_sockets")
 def test_a_client_that_vanishes_stops_its_statement(served: Served) -> None:
     served.engine.sleeping.clear()
     line = _Line(served.server.port)
@@ -149,6 +154,8 @@ def test_a_client_that_vanishes_stops_its_statement(served: Served) -> None:
     _wait(lambda: session.closed)
 
 
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.usefixtures("dropped_sockets")
 def test_closing_the_server_ends_its_sessions() -> None:
     with Served(SETTINGS["default"]) as served:
         busy, idle = served.connect(), served.connect()

@@ -11,13 +11,26 @@ from typing import Any
 import oracledb
 import pytest
 
-from tests.local.wire_backend import ALL_TYPES, BIG_MOMENT, DOCUMENT, MOMENT, SETTINGS, VECTOR, Served
+from oraclerag.local.wire.cursors import CursorTable
+from tests.local.wire_backend import (
+    ALL_TYPES,
+    BIG_MOMENT,
+    DOCUMENT,
+    MOMENT,
+    SETTINGS,
+    VECTOR,
+    Served,
+    collect_dropped_sockets,
+)
 
 
 @pytest.fixture(scope="module", params=SETTINGS)
 def served(request: pytest.FixtureRequest) -> Iterator[Served]:
     with Served(SETTINGS[request.param]) as served:
         yield served
+
+
+dropped_sockets = pytest.fixture(collect_dropped_sockets)
 
 
 @pytest.fixture
@@ -209,6 +222,38 @@ def test_many_different_statements_reuse_cursor_numbers(cursor: oracledb.Cursor)
     for number in range(1500):
         cursor.execute(f"select echo :x /* {number} */", [number])
         assert cursor.fetchone() == (number,)
+
+
+@pytest.fixture
+def open_cursors(monkeypatch: pytest.MonkeyPatch) -> list[CursorTable]:
+    """The cursor tables of the sessions that are opened from now on."""
+    made: list[CursorTable] = []
+    original = CursorTable.__init__
+
+    def remember(self: CursorTable) -> None:
+        original(self)
+        made.append(self)
+
+    monkeypatch.setattr(CursorTable, "__init__", remember)
+    return made
+
+
+def test_no_kind_of_statement_leaves_cursors_behind(served: Served, open_cursors: list[CursorTable]) -> None:
+    with served.connect(stmtcachesize=5) as connection:
+        connection.call_timeout = 20
+        for number in range(12):
+            with connection.cursor() as cursor:
+                cursor.execute(f"create table t{number} (a number)")
+                cursor.execute(f"select echo :1 /* {number} */", [number])
+                for failing in (
+                    "select * from missing /* {} */",
+                    "select sleep 60 from dual /* {} */",
+                    "create bad {}",
+                ):
+                    with pytest.raises(oracledb.DatabaseError):
+                        cursor.execute(failing.format(number))
+        connection.ping()
+        assert len(open_cursors[0]) <= 7
 
 
 def test_too_many_open_cursors(connection: oracledb.Connection) -> None:
@@ -472,6 +517,8 @@ def test_scrollable_cursors_are_refused(connection: oracledb.Connection) -> None
     connection.ping()
 
 
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.usefixtures("dropped_sockets")
 def test_two_phase_commit_is_refused_and_ends_the_session(served: Served) -> None:
     connection = served.connect()
     with pytest.raises(oracledb.DatabaseError, match=r"^ORA-03115: "):

@@ -86,6 +86,9 @@ class CursorTable:
         self._cursors: dict[int, Cursor] = {}
         self._free: list[int] = []
 
+    def __len__(self) -> int:
+        return len(self._cursors)
+
     def open(self, sql: str, shape: StatementShape, known: int = 0) -> Cursor:
         """Open a cursor, or parse another statement in the cursor ``known``; ORA-01000 when there are too many."""
         old = self._cursors.get(known)

@@ -20,6 +20,7 @@ from oraclerag.local.wire.requests import ExecuteFlag, ExecuteRequest, Option, r
 from oraclerag.local.wire.results import put_directions, put_outs, put_returned
 from oraclerag.local.wire.statement_log import Trip
 
+CANCELLED = 1013
 _NO_MORE_ROWS = 1403
 _ARRAY_ERRORS = 24381
 
@@ -41,17 +42,23 @@ class StatementError(Exception):
 class Statements:
     """The statements of one session.
 
-    ``before_run`` is called when a request was read and before the engine is asked; it may raise an
-    :class:`OraError` that takes the statement's place.
+    ``before_run`` is called when a request was read and before the engine is asked, ``after_read`` when the response
+    of a query is ready; they may raise an :class:`OraError` that takes the response's place.
     """
 
     def __init__(
-        self, session: EngineSession, dialect: Dialect, lobs: LobTable, before_run: Callable[[], None]
+        self,
+        session: EngineSession,
+        dialect: Dialect,
+        lobs: LobTable,
+        before_run: Callable[[], None],
+        after_read: Callable[[], None],
     ) -> None:
         self._session = session
         self._dialect = dialect
         self._lobs = lobs
         self._before_run = before_run
+        self._after_read = after_read
         self._cursors = CursorTable()
 
     def close_cursors(self, numbers: Sequence[int]) -> None:
@@ -83,7 +90,7 @@ class Statements:
                 cursor.define(defines)
             self._run_execute(cursor, request, cursor.absent_binds(), rows, count, out, trip)
 
-        self._run(cursor, trip, run)
+        self._run(cursor, trip, run, is_new=request.sql is not None and not request.cursor)
 
     def execute_again(self, reader: Reader, out: bytearray, trip: Trip, *, fetches: bool) -> None:
         """Read and run a request to run an open cursor again; it carries values only, no declarations."""
@@ -134,14 +141,20 @@ class Statements:
 
     # running
 
-    def _run(self, cursor: Cursor, trip: Trip, action: Callable[[], None]) -> None:
+    def _run(self, cursor: Cursor, trip: Trip, action: Callable[[], None], *, is_new: bool = False) -> None:
         trip.sql = cursor.sql
         try:
             self._before_run()
             action()
+            if cursor.shape.kind is StatementKind.QUERY:
+                self._after_read()
         except OraError as error:
             cursor.described = None  # what was said about the columns in this response is not sent
-            raise StatementError(error, cursor.id) from error
+            number = cursor.id
+            if is_new and error.number == CANCELLED:  # a client that timed out does not look at the response
+                self._cursors.close(number)
+                number = 0
+            raise StatementError(error, number) from error
 
     def _run_execute(
         self,

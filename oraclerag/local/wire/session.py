@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from oraclerag.local.interface import Engine, EngineSession, OraError
 from oraclerag.local.wire import capabilities, login, piggybacks
 from oraclerag.local.wire.capabilities import FIELD_VERSION_23_1_TOKENS, Dialect, Features
-from oraclerag.local.wire.execute import StatementError, Statements
+from oraclerag.local.wire.execute import CANCELLED, StatementError, Statements
 from oraclerag.local.wire.lobs import LobTable, answer_lob_request, read_freed_locators, read_lob_request
 from oraclerag.local.wire.messages import MessageType, put_error, put_pairs, put_status, put_token
 from oraclerag.local.wire.packets import Abandoned, Channel, Closed, DataFlag
@@ -21,7 +21,6 @@ from oraclerag.local.wire.verifier import Verifiers
 
 logger = logging.getLogger(__name__)
 
-_CANCELLED = 1013
 _CANCELLED_TEXT = "user requested cancel of current operation"
 _ABORT_ON_ERROR = 2
 _VERSION_TEXT = b"Local development database for Oracle clients"
@@ -102,7 +101,7 @@ class Session:
 
     def _serve_request(self) -> None:
         if self._channel.break_pending and not self._channel.reset():
-            self._send_error(OraError(_CANCELLED, _CANCELLED_TEXT))
+            self._send_error(OraError(CANCELLED, _CANCELLED_TEXT))
         try:
             reader = Reader(self._channel.data(), self._channel.data)
             kind = reader.u8()
@@ -215,7 +214,7 @@ class Session:
         self._session = self._engine.open(user, self._channel)
         if first_statement is not None:
             self._session.run(first_statement)
-        self._statements = Statements(self._session, self._dialect, self._lobs, self._before_run)
+        self._statements = Statements(self._session, self._dialect, self._lobs, self._before_run, self._after_read)
 
     # calls
 
@@ -254,7 +253,7 @@ class Session:
         error = failure.error
         trip.error = error.number
         self._pipeline_failed = self._pipeline_failed or (self._abort_pipeline and bool(self._token))
-        if error.number == _CANCELLED and self._channel.break_pending:
+        if error.number == CANCELLED and self._channel.break_pending:
             self._channel.accept_break(in_pipeline=bool(self._token))
         put_error(
             out,
@@ -280,11 +279,19 @@ class Session:
     def _before_run(self) -> None:
         """Raise what takes the place of the call that was just read."""
         if self._pipeline_failed:
-            raise OraError(_CANCELLED, f"{_CANCELLED_TEXT}: an earlier operation of the pipeline failed")
+            raise OraError(CANCELLED, f"{_CANCELLED_TEXT}: an earlier operation of the pipeline failed")
         if self._postponed is not None:
             raise self._postponed
         if self._channel.break_arrived():
-            raise OraError(_CANCELLED, _CANCELLED_TEXT)
+            raise OraError(CANCELLED, _CANCELLED_TEXT)
+
+    def _after_read(self) -> None:
+        """Raise ORA-01013 instead of a response that the client no longer waits for.
+
+        It would take the rest of a long response for that of its next request. What only read can be unsaid.
+        """
+        if self._channel.interrupted() and self._channel.break_pending:
+            raise OraError(CANCELLED, _CANCELLED_TEXT)
 
     def _dispatch(self, code: int, reader: Reader, out: bytearray, trip: Trip) -> None:
         if code in (login.FIRST_PHASE, login.SECOND_PHASE):
@@ -303,6 +310,7 @@ class Session:
             request = read_lob_request(reader)
             self._before_run()
             answer_lob_request(out, request, self._lobs)
+            self._after_read()
             put_error(out, self._dialect.field_version, in_transaction=session.in_transaction)
         elif code == _VERSION:
             reader.u8()

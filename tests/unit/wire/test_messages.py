@@ -8,7 +8,7 @@ import struct
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oraclerag.local.interface import BlockResult, Column, Direction, OraError, OraType, RowError, VectorFormat
@@ -188,6 +188,7 @@ ROWS = st.lists(
 )
 
 
+@settings(max_examples=40)
 @given(ROWS, st.integers(1, 300))
 def test_bind_rows_wherever_packets_cut_them(rows: list[tuple[Any, ...]], size: int) -> None:
     kinds = [OraType.NUMBER, OraType.VARCHAR, OraType.TIMESTAMP, OraType.BOOLEAN, OraType.RAW]
