@@ -153,8 +153,11 @@ def _parameters(reader: Reader, index: VectorIndex) -> None:
     reader.expect(")")
 
 
-def statements(host: Host, index: VectorIndex) -> list[str]:
-    """Check a vector index against its table and give PostgreSQL's statements."""
+def statements(host: Host, index: VectorIndex, *, replacing: str = "") -> list[str]:
+    """Check a vector index against its table and give PostgreSQL's statements.
+
+    ``replacing`` names the index that is dropped in the same change.
+    """
     questions.require_table(host, index.table_schema, index.table)
     if index.schema != index.table_schema:
         raise unsupported("a vector index in another schema than its table's")
@@ -170,9 +173,10 @@ def statements(host: Host, index: VectorIndex) -> list[str]:
     existing = host.ask(
         "SELECT i.relname::text FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid"
         " JOIN ora.vector_indexes v ON v.idx = x.indexrelid"
-        " WHERE x.indrelid = $1::regclass AND x.indkey[0] IN (0, $2::int) LIMIT 1",
+        " WHERE x.indrelid = $1::regclass AND x.indkey[0] IN (0, $2::int) AND i.relname <> $3 LIMIT 1",
         qualified(index.table_schema, index.table),
         column.number,
+        replacing,
     )
     if existing:
         raise OraError(1408, "such column list already indexed")
