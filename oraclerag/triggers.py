@@ -1,8 +1,8 @@
 """Triggers that announce changes of a source's tables by themselves, whoever makes them.
 
 A source's ``tables`` say which entities a changed row concerns. Columns of the row itself make one announcement, in
-the lane of changes; a query (the tasks of a sprint that was renamed) fans out in the bulk lane. An update announces what
-the row belonged to before and what it belongs to now. All of it is part of the transaction that makes the change.
+the lane of changes; a query (the tasks of a renamed sprint) fans out in the bulk lane. An update announces what
+the row belonged to and what it belongs to now. All of it is part of the transaction that makes the change.
 """
 
 from __future__ import annotations

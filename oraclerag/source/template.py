@@ -101,13 +101,13 @@ class Template:
         self.names = frozenset(jinja2.meta.find_undeclared_variables(tree))
 
     def render(self, variables: Mapping[str, Any]) -> str:
-        """Give the text for one entity.
+        """Give the text for one entity, without line ends behind it.
 
         Raises TemplateError for a name that does not exist (it would fail for every entity) and EntityError for
         anything else. The messages hold no values.
         """
         try:
-            return self._template.render(variables)
+            return self._template.render(variables).rstrip("\n")
         except _NameMissing as error:
             raise TemplateError(f"{self._what} uses a name that is not there: {error.message}.") from None
         except jinja2.exceptions.SecurityError as error:
