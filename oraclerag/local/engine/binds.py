@@ -297,8 +297,7 @@ _CONVERTERS: dict[OraType, tuple[Converter, int]] = {
 }
 
 
-_ASSIGNED = re.compile(r'"\s*=\s*\$(\d+)(?=\s*(?:,|$))')
-_ALONE = re.compile(r"[(,]\s*\$(\d+)(?=\s*[,)])")
+_ASSIGNED = re.compile(r'"\s*=\s*\$(\d+)(?=\s*(?:,| RETURNING | WHEN | WHERE |$))')
 _ANY = re.compile(r"\$(\d+)")
 
 
@@ -322,11 +321,42 @@ def _stands_alone(plan: Plan, number: int) -> bool:
     """Whether every occurrence of ``$number`` is a whole value of VALUES or of an assignment in SET."""
     text = plan.text
     if plan.verb is Verb.INSERT and plan.values is not None:
-        start, end = plan.values
-        alone = _ALONE.findall(text[start:end])
+        alone = _whole_values(text, plan.values[0])
     elif plan.verb is Verb.UPDATE:
-        where = text.find(" WHERE ")
-        alone = _ASSIGNED.findall(text[: where if where >= 0 else len(text)])
+        alone = _ASSIGNED.findall(text.partition(" WHERE ")[0])
+    elif plan.verb is Verb.MERGE:
+        actions = text[text.find(" WHEN ") :]
+        alone = _ASSIGNED.findall(actions)
+        if " VALUES (" in actions:
+            alone += _whole_values(actions, actions.index(" VALUES (") + len(" VALUES "))
     else:
         return False
     return alone.count(str(number)) == _ANY.findall(text).count(str(number)) > 0
+
+
+def _whole_values(text: str, start: int) -> list[str]:
+    """Give the numbers of the parameters that are whole values of the tuple at ``start``."""
+    return [element[1:] for element in tuple_elements(text, start) if element[:1] == "$" and element[1:].isdigit()]
+
+
+def tuple_elements(text: str, start: int) -> list[str]:
+    """Split the tuple whose parenthesis opens at ``start``, ``(a, f(b, c), 'd')``, at its own commas."""
+    elements = [""]
+    depth = 0
+    quote = ""
+    for character in text[start + 1 :]:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"":
+            quote = character
+        elif character in "([":
+            depth += 1
+        elif character in ")]":
+            depth -= 1
+            if depth < 0:
+                break
+        elif character == "," and depth == 0:
+            elements.append("")
+            continue
+        elements[-1] += character
+    return [element.strip() for element in elements]

@@ -30,7 +30,9 @@ class Database:
 
     def __init__(self, conninfo: str, models: EmbeddingModels, *, max_string_size: int = STANDARD) -> None:
         if max_string_size not in {STANDARD, EXTENDED}:
-            raise ValueError(f"max_string_size is {STANDARD} (STANDARD) or {EXTENDED} (EXTENDED), not {max_string_size}")
+            raise ValueError(
+                f"max_string_size is {STANDARD} (STANDARD) or {EXTENDED} (EXTENDED), not {max_string_size}"
+            )
         self.conninfo = conninfo
         self.models = models
         self.max_string_size = max_string_size

@@ -19,6 +19,7 @@ from oraclerag.local.engine.binds import (
     encode,
     positions,
     refuse_long_binds,
+    tuple_elements,
 )
 from oraclerag.local.engine.decode import Formats, convert, decoder
 from oraclerag.local.engine.describe import NO_NOTE, describe
@@ -214,9 +215,7 @@ class Executor:
             self._connection.forget_interrupt()
             self._connection.simple(b"ROLLBACK")
 
-    def _open_cursor(
-        self, plan: Plan, prepared: Prepared, parameters: Parameters, context: Context
-    ) -> CursorRows:
+    def _open_cursor(self, plan: Plan, prepared: Prepared, parameters: Parameters, context: Context) -> CursorRows:
         if plan.embeds:
             raise OraError(3001, "unimplemented feature: VECTOR_EMBEDDING over columns with FOR UPDATE SKIP LOCKED")
         connection = self._connection
@@ -322,7 +321,7 @@ class Executor:
             return
         given = list(plan.columns)
         if plan.verb is Verb.INSERT and plan.values is not None:
-            elements = tuple_elements(plan.text[slice(*plan.values)])
+            elements = tuple_elements(plan.text, plan.values[0])
             given = [name for name, element in zip(given, elements, strict=False) if element.upper() != "DEFAULT"]
         if always.intersection(given):
             if plan.verb is Verb.UPDATE:
@@ -342,24 +341,3 @@ def _settings(plan: Plan) -> tuple[list[Command], list[Command]]:
     settings: list[Command] = [Text(b"SET LOCAL %s = %s" % pair) for pair in wanted]
     resets: list[Command] = [Text(b"SET LOCAL %s TO DEFAULT" % name) for name, _ in wanted]
     return settings, resets
-
-
-def tuple_elements(text: str) -> list[str]:
-    """Split ``(a, f(b, c), 'd')`` at its own commas."""
-    elements = [""]
-    depth = 0
-    quote = ""
-    for character in text.strip()[1:-1]:
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "'\"":
-            quote = character
-        elif character in "([":
-            depth += 1
-        elif character in ")]":
-            depth -= 1
-        elif character == "," and depth == 0:
-            elements.append("")
-            continue
-        elements[-1] += character
-    return [element.strip() for element in elements]

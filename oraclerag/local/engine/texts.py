@@ -127,6 +127,7 @@ def _split(form: str) -> list[str]:
 _NUMERIC_ELEMENTS = {
     "YYYY": 4, "RRRR": 4, "YY": 2, "RR": 2, "MM": 2, "DD": 2, "HH24": 2, "HH12": 2, "HH": 2, "MI": 2, "SS": 2,
 }  # fmt: skip
+_PUNCTUATION = frozenset("-/,.;:")
 _RANGES = {
     "MM": (1, 12, 1843, "not a valid month"),
     "DD": (1, 31, 1847, "day of month must be between 1 and last day of month"),
@@ -150,8 +151,11 @@ def moment_value(text: str, form: str, today: dt.date) -> dt.datetime:
     """
     rest = text.strip()
     fields: dict[str, Any] = {}
-    for element in _split(form):
-        rest = _read_element(rest, element.upper(), fields)
+    elements = [element.upper() for element in _split(form)]
+    for element, following in zip(elements, [*elements[1:], ""], strict=True):
+        if rest[:1].isalnum() and following not in _NUMERIC_ELEMENTS and element in _PUNCTUATION:
+            raise _mismatch()  # punctuation may be left out between digits only
+        rest = _read_element(rest, element, fields)
     if rest.strip():
         raise OraError(1830, "date format picture ends before converting entire input string")
     year = _year(fields, today)
