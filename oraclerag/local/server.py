@@ -30,6 +30,7 @@ class Server:
 
     ``port`` 0 takes a free one. ``service`` is the only service name clients may ask for. ``log_statements`` names a
     file to which one JSON line per round trip is appended: statement, bind types and row counts, never values.
+    ``features`` hold what the protocol offers, MAX_STRING_SIZE included, which must be the engine's.
     ``verifier_rounds`` is the cost of the password check; some clients insist on the default, tests may take 1.
     Use it as a context manager, or :meth:`start` and :meth:`close`.
     """

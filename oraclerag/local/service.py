@@ -13,6 +13,7 @@ from oraclerag.local.engine.postgres import Cluster
 from oraclerag.local.models import OnnxModels
 from oraclerag.local.server import Server
 from oraclerag.local.state import ServerInformation, StateDirectory
+from oraclerag.local.wire.capabilities import Features
 
 __all__ = ["STRING_SIZES", "AlreadyRunning", "Service"]
 
@@ -63,7 +64,8 @@ class Service:
             # On every start: a credentials file that was lost has been made anew.
             for name, password in self._state.credentials().items():
                 engine.create_user(name, password)
-            server = Server(engine, port=self._port, log_statements=self._log_statements)
+            features = Features(max_string_size=STRING_SIZES[self._max_string_size])
+            server = Server(engine, port=self._port, log_statements=self._log_statements, features=features)
             server.start()
             cleanup.callback(server.close)
             information = ServerInformation(

@@ -22,7 +22,6 @@ from oraclerag.local.wire.packets import Closed
 from oraclerag.local.wire.primitives import ESCAPE, MAX_SHORT, Reader
 from oraclerag.local.wire.vector import decode_vector
 
-MAX_STRING = 32767
 _ARRAY = 0x40
 _NATIONAL_FORM = 2
 _SAME_AS = {3: OraType.NUMBER}  # BINARY_INTEGER travels as a NUMBER
@@ -74,17 +73,18 @@ def read_bind_infos(reader: Reader, count: int, field_version: int) -> list[Bind
 
 
 def read_bind_rows(
-    reader: Reader, infos: Sequence[BindInfo], absent: Collection[int], count: int, *, is_plsql: bool
+    reader: Reader, infos: Sequence[BindInfo], absent: Collection[int], count: int, *, longest: int | None
 ) -> list[list[Raw]]:
     """Read ``count`` rows of binds and give the raw values by bind; those of ``absent`` binds were not sent.
 
-    In SQL, values declared longer than a string may be come behind all others of their row; JSON and VECTOR stay.
+    Values declared longer than ``longest`` come behind all others of their row, except JSON and VECTOR. That is so
+    in SQL, with the size of the longest string; PL/SQL (None) knows no such order.
     """
     columns: list[list[Raw]] = [[] for _ in infos]
     late = {
         place
         for place, info in enumerate(infos)
-        if not is_plsql and info.size > MAX_STRING and info.type not in _IMAGES
+        if longest is not None and info.size > longest and info.type not in _IMAGES
     }
     order = sorted((place for place in range(len(infos)) if place not in absent), key=lambda place: place in late)
     steps = [(_special_reader(infos[place]), columns[place].append) for place in order]

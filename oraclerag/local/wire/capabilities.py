@@ -56,7 +56,10 @@ _COMPILE = {
     52: 3,
 }
 _RUNTIME_SIZE = 11
-_RUNTIME = {0: 2, 1: 1, 6: 4}  # 6: strings of 32767 bytes; without request boundaries
+_RUNTIME = {0: 2, 1: 1}
+_LONG_STRINGS_AT = 6
+_LONG_STRINGS = 0x04  # strings of 32767 bytes
+_STANDARD_STRING_SIZE = 4000
 _TIME_ZONE_BLOCK_AT = 1
 _TIME_ZONE_SIZE = 11
 _UTC_BLOCK = bytes((0x80, 0, 0, 0, 60, 60, 60, 0x80, 0, 0, 0))
@@ -67,12 +70,14 @@ class Features:
     """Which optional parts of the protocol the server offers, and its packet size.
 
     ``fast_authentication``: one round trip less at login. ``end_of_response``: a mark ends every response; pipelining
-    wants it. ``sdu``: bytes per packet, 512 up to 1,000,000 (drivers break with more).
+    wants it. ``sdu``: bytes per packet, 512 up to 1,000,000 (drivers break with more). ``max_string_size``: bytes of
+    the longest string, 4000 or 32767 (MAX_STRING_SIZE); clients bind longer ones as LONG, behind all other values.
     """
 
     fast_authentication: bool = True
     end_of_response: bool = True
     sdu: int = 8192
+    max_string_size: int = 32767
 
 
 @dataclass(slots=True)
@@ -85,6 +90,7 @@ class Dialect:
     client: str = ""
     field_version: int = FIELD_VERSION
     end_of_response: bool = False
+    max_string_size: int = 32767
     time_zone_block: bool = False
     data_types: bytes = b""
 
@@ -116,7 +122,10 @@ def put_protocol(out: bytearray, dialect: Dialect) -> None:
     if dialect.end_of_response:
         compile_time[_END_OF_RESPONSE_AT] = _END_OF_RESPONSE
     put_bytes(out, compile_time)
-    put_bytes(out, _table(_RUNTIME_SIZE, _RUNTIME))
+    runtime = _table(_RUNTIME_SIZE, _RUNTIME)
+    if dialect.max_string_size > _STANDARD_STRING_SIZE:
+        runtime[_LONG_STRINGS_AT] = _LONG_STRINGS
+    put_bytes(out, runtime)
 
 
 def read_data_types(reader: Reader, dialect: Dialect) -> None:

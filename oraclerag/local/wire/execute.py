@@ -136,8 +136,8 @@ class Statements:
     def _read_rows(self, reader: Reader, cursor: Cursor, absent: set[int], count: int) -> list[list[Raw]]:
         if len(cursor.binds) <= len(absent):
             return [[] for _ in cursor.binds]
-        is_plsql = cursor.shape.kind is StatementKind.PLSQL
-        return read_bind_rows(reader, cursor.binds, absent, count, is_plsql=is_plsql)
+        longest = None if cursor.shape.kind is StatementKind.PLSQL else self._dialect.max_string_size
+        return read_bind_rows(reader, cursor.binds, absent, count, longest=longest)
 
     # running
 

@@ -60,7 +60,7 @@ def accept_connection(channel: Channel, features: Features, service: str) -> Dia
         raise Closed
     extras = version >= _EXTRAS_VERSION
     flags = _FAST_AUTHENTICATION if extras and features.fast_authentication else 0
-    dialect = Dialect(end_of_response=extras and features.end_of_response)
+    dialect = Dialect(end_of_response=extras and features.end_of_response, max_string_size=features.max_string_size)
     if dialect.end_of_response:
         flags |= _END_OF_RESPONSE
     short_sdu = min(features.sdu, 0xFFFF)

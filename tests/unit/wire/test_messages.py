@@ -203,7 +203,7 @@ def test_bind_rows_wherever_packets_cut_them(rows: list[tuple[Any, ...]], size: 
             else:
                 out.append(0)
     infos = [bind_info(kind) for kind in kinds]
-    raw = read_bind_rows(cut(bytes(out), size), infos, (), len(rows), is_plsql=False)
+    raw = read_bind_rows(cut(bytes(out), size), infos, (), len(rows), longest=32767)
     columns = convert_rows(infos, raw, (), len(rows), LobTable())
     assert list(zip(*columns, strict=True)) == rows
 
@@ -212,14 +212,14 @@ def test_long_values_are_last_in_sql_and_in_place_in_plsql() -> None:
     infos = [bind_info(OraType.LONG, 40000), bind_info(OraType.VECTOR, 1 << 20), bind_info(OraType.NUMBER, 22)]
     image = b"\1\x28" + b"\1l" + b"\3img"
     sql = b"\7" + image + b"\2\xc1\2" + b"\4long"
-    assert read_bind_rows(cut(sql, 4), infos, (), 1, is_plsql=False) == [[b"long"], [b"img"], [b"\xc1\2"]]
+    assert read_bind_rows(cut(sql, 4), infos, (), 1, longest=32767) == [[b"long"], [b"img"], [b"\xc1\2"]]
     block = b"\7" + b"\4long" + image + b"\2\xc1\2"
-    assert read_bind_rows(cut(block, 4), infos, (), 1, is_plsql=True) == [[b"long"], [b"img"], [b"\xc1\2"]]
+    assert read_bind_rows(cut(block, 4), infos, (), 1, longest=None) == [[b"long"], [b"img"], [b"\xc1\2"]]
 
 
 def test_absent_binds_are_none() -> None:
     infos = [bind_info(OraType.NUMBER), bind_info(OraType.VARCHAR)]
-    raw = read_bind_rows(Reader(b"\7\2\xc1\2\7\2\xc1\3", bytes), infos, {1}, 2, is_plsql=True)
+    raw = read_bind_rows(Reader(b"\7\2\xc1\2\7\2\xc1\3", bytes), infos, {1}, 2, longest=None)
     assert convert_rows(infos, raw, {1}, 2, LobTable()) == [[1, 2], [None, None]]
 
 
