@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 from oraclerag.statements import root
@@ -10,7 +11,10 @@ if TYPE_CHECKING:
     import alembic.config
     import sqlalchemy
 
-__all__ = ["alembic_config"]
+__all__ = ["ONE_AT_A_TIME", "alembic_config"]
+
+ONE_AT_A_TIME = threading.Lock()
+"""Alembic keeps the migration that runs in its module: threads of one process take turns."""
 
 
 def alembic_config(schema: str, connection: sqlalchemy.Connection | None = None) -> alembic.config.Config:

@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING
 import oracledb
 
 from oraclerag.database import NO_SUCH_TABLE, Database, code_of, driver_connection, translated
-from oraclerag.errors import OracleRagError, SchemaError
-from oraclerag.schema.environment import alembic_config
-from oraclerag.schema.objects import RENAME, Dictionary, ddl
-from oraclerag.schema.revision import refuse_newer, revisions, steps, version
+from oraclerag.errors import Contention, OracleRagError, SchemaError
+from oraclerag.schema.environment import ONE_AT_A_TIME, alembic_config
+from oraclerag.schema.objects import NAME_TAKEN, RENAME, Dictionary, ddl
+from oraclerag.schema.revision import VERSION_TABLE, refuse_newer, revisions, steps, version
 from oraclerag.statements import Statements, identifier, root
 
 if TYPE_CHECKING:
     import sqlalchemy
 
 __all__ = ["MigrationReport", "migrate"]
+
+_ATTEMPTS = 5
+_UNIQUE = "ORA-00001"
 
 # What can go wrong in a migration, and what to do about it.
 _REMEDIES = {
@@ -45,36 +48,64 @@ class MigrationReport:
 def migrate(database: Database, to: str = "head") -> MigrationReport:
     """Bring the tables to revision ``to``: ``"head"``, ``"base"`` (none: everything of ours goes) or a revision.
 
-    Runs on a connection of its own and commits. A second run does nothing; one that was interrupted goes on.
+    Runs on a connection of its own and commits. A second run does nothing; one that was interrupted goes on. Of several
+    at the same time all do no harm; one that cannot go on raises Contention.
     """
     target = steps(to)
     engine = database.sqlalchemy_engine()
     schema = identifier(database.schema, "schema")
-    with _remedies(), translated(), engine.connect() as connection:
-        driver = driver_connection(connection)
-        there, before = version(driver, schema)
-        if before is not None:
-            refuse_newer(before, schema)
-            if target > 0:
-                _refuse_incomplete(driver, schema, before)
-        elif target > 0:
-            _refuse_character_set(driver)
-        start = steps(before or "base")
-        applied = revisions()[start:target] or tuple(reversed(revisions()[target:start]))
-        if target > start:
-            _alembic("upgrade", revisions()[target - 1], schema, connection)
-        elif target == 0 and there:
-            _remove(connection, schema, before)
-        elif target < start:
-            _alembic("downgrade", revisions()[target - 1], schema, connection)
-        after = version(driver, schema)[1]
-    return MigrationReport(schema, before, after, applied)
+    reason: _Overtaken | None = None
+    for _ in range(_ATTEMPTS):
+        try:
+            with _remedies(), translated(), _overtaken(), ONE_AT_A_TIME, engine.connect() as connection:
+                return _migrate(connection, schema, target)
+        except _Overtaken as error:
+            reason = error
+    raise Contention(f"Other migrations of the schema {schema} run at the same time.", hint="Run it again.") from reason
 
 
-def _alembic(verb: str, revision: str, schema: str, connection: sqlalchemy.Connection) -> None:
+def _migrate(connection: sqlalchemy.Connection, schema: str, target: int) -> MigrationReport:
     from alembic import command
 
-    getattr(command, verb)(alembic_config(schema, connection), revision)
+    driver = driver_connection(connection)
+    there, before = version(driver, schema)
+    if before is not None:
+        refuse_newer(before, schema)
+        if target > 0:
+            _refuse_incomplete(driver, schema, before)
+    elif target > 0:
+        _refuse_character_set(driver)
+    start = steps(before or "base")
+    applied = revisions()[start:target] or tuple(reversed(revisions()[target:start]))
+    config = alembic_config(schema, connection)
+    if target > start:
+        command.upgrade(config, revisions()[target - 1])
+    elif target == 0 and there:
+        _remove(connection, schema, before)
+    elif target < start:
+        command.downgrade(config, revisions()[target - 1])
+    return MigrationReport(schema, before, version(driver, schema)[1], applied)
+
+
+class _Overtaken(Exception):
+    """Another migration did the same a moment earlier: begin again and see what is left to do."""
+
+
+@contextlib.contextmanager
+def _overtaken() -> Iterator[None]:
+    """Tell from an error that the version table or its row is not as it was when it was looked at."""
+    import alembic.util
+    import sqlalchemy.exc
+
+    try:
+        yield
+    except sqlalchemy.exc.DBAPIError as error:
+        code = code_of(error.orig) if error.orig is not None else None
+        if code in (*NAME_TAKEN, NO_SUCH_TABLE, _UNIQUE) and VERSION_TABLE in (error.statement or "").upper():
+            raise _Overtaken from error
+        raise
+    except alembic.util.CommandError as error:  # its row was deleted or changed meanwhile
+        raise _Overtaken from error
 
 
 def _remove(connection: sqlalchemy.Connection, schema: str, before: str | None) -> None:
@@ -84,7 +115,7 @@ def _remove(connection: sqlalchemy.Connection, schema: str, before: str | None) 
     if before is None:  # the version table is there and empty: the first revision was not finished
         command.stamp(alembic_config(schema, connection), revisions()[0])
     _drop_models(driver_connection(connection), schema)
-    _alembic("downgrade", "base", schema, connection)
+    command.downgrade(alembic_config(schema, connection), "base")
     connection.exec_driver_sql(Statements("schema", schema)["drop_versions"])
 
 

@@ -5,22 +5,33 @@ What is there already is left alone if it is ours, which its columns (of an inde
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from oraclerag.database import NO_SUCH_TABLE, code_of, driver_connection, driver_types
-from oraclerag.errors import Contention, SchemaError
+from oraclerag.errors import SchemaError
 from oraclerag.statements import Statements, fill, quoted, root
 
 if TYPE_CHECKING:
     import oracledb
     import sqlalchemy
 
-__all__ = ["Dictionary", "SchemaObject", "create_objects", "ddl", "drop_objects", "without_comments"]
+__all__ = [
+    "NAME_TAKEN",
+    "RENAME",
+    "Dictionary",
+    "SchemaObject",
+    "create_objects",
+    "ddl",
+    "drop_objects",
+    "without_comments",
+]
+
+NAME_TAKEN = ("ORA-00955", "ORA-02264")
+"""Of an object, of a constraint."""
 
 RENAME = "Rename the other object, or set a schema of its own for oraclerag (ORACLERAG_SCHEMA)."
 
@@ -109,8 +120,7 @@ def create_objects(file: str) -> None:
     from alembic import op
 
     context = op.get_context()
-    schema = context.version_table_schema
-    assert schema is not None  # noqa: S101 - our env.py always sets it
+    schema = _owner(context)
     if context.as_sql:
         for item in ddl(file):
             _write(context, fill(item.statement, schema))
@@ -119,7 +129,7 @@ def create_objects(file: str) -> None:
     present = Dictionary(driver_connection(connection), schema)
     for item in ddl(file):
         if not present.has(item):
-            _execute(connection, fill(item.statement, schema), item)
+            _create(connection, item, schema)
 
 
 def drop_objects(file: str) -> None:
@@ -127,41 +137,57 @@ def drop_objects(file: str) -> None:
     from alembic import op
 
     context = op.get_context()
+    schema = _owner(context)
+    objects = [item for item in reversed(ddl(file)) if item.table is None]  # indexes go with their table
+    if context.as_sql:
+        for item in objects:
+            _write(context, _drop_statement(item, schema))
+        return
+    connection = op.get_bind()
+    present = Dictionary(driver_connection(connection), schema)
+    for item in objects:
+        if present.has(item):
+            _drop(connection, item, schema)
+
+
+def _owner(context: Any) -> str:
     schema = context.version_table_schema
-    assert schema is not None  # noqa: S101 - our env.py always sets it
-    present = None if context.as_sql else Dictionary(driver_connection(op.get_bind()), schema)
-    for item in reversed(ddl(file)):
-        if item.table is not None:
-            continue  # indexes go with their table
-        options = " CASCADE CONSTRAINTS PURGE" if item.kind == "TABLE" else ""  # PURGE takes identity sequences too
-        statement = f"DROP {item.kind} {quoted(schema)}.{item.name}{options}"
-        if present is None:
-            _write(context, statement)
-        elif present.has(item):
-            _execute(op.get_bind(), statement, item)
+    assert isinstance(schema, str)  # noqa: S101 - our env.py always sets it
+    return schema
 
 
-def _execute(connection: sqlalchemy.Connection, statement: str, item: SchemaObject) -> None:
-    with _concurrent(item):
-        connection.exec_driver_sql(statement)
-
-
-@contextlib.contextmanager
-def _concurrent(item: SchemaObject) -> Iterator[None]:
-    """The dictionary was read before: who finds an object now that was not there, or the reverse, is not alone."""
+def _create(connection: sqlalchemy.Connection, item: SchemaObject, schema: str) -> None:
     import sqlalchemy.exc
 
     try:
-        yield
+        connection.exec_driver_sql(fill(item.statement, schema))
     except sqlalchemy.exc.DBAPIError as error:
-        code = code_of(error.orig) if error.orig is not None else None
-        if code in ("ORA-00955", NO_SUCH_TABLE):
-            raise Contention(
-                f"{item.name} could not be created or dropped ({code}): another migration may run at the same time, "
-                f"or another object has this name.",
-                hint=f"Run it again. {RENAME}",
+        if error.orig is None or code_of(error.orig) not in NAME_TAKEN:
+            raise
+        # the dictionary was read before: another migration may have been faster
+        if not Dictionary(driver_connection(connection), schema).has(item):
+            raise SchemaError(
+                f"The schema {schema} has an object of another kind in the place of the {item.kind.lower()} {item.name} "
+                f"({code_of(error.orig)}).",
+                hint=RENAME,
             ) from error.orig
-        raise
+
+
+def _drop(connection: sqlalchemy.Connection, item: SchemaObject, schema: str) -> None:
+    import sqlalchemy.exc
+
+    try:
+        connection.exec_driver_sql(_drop_statement(item, schema))
+    except sqlalchemy.exc.DBAPIError as error:
+        if error.orig is None or code_of(error.orig) != NO_SUCH_TABLE:
+            raise
+        if Dictionary(driver_connection(connection), schema).has(item):
+            raise
+
+
+def _drop_statement(item: SchemaObject, schema: str) -> str:
+    options = " CASCADE CONSTRAINTS PURGE" if item.kind == "TABLE" else ""  # PURGE takes identity sequences too
+    return f"DROP {item.kind} {quoted(schema)}.{item.name}{options}"
 
 
 def _write(context: Any, statement: str) -> None:

@@ -6,7 +6,7 @@ import io
 import re
 
 from oraclerag import __version__
-from oraclerag.schema.environment import alembic_config
+from oraclerag.schema.environment import ONE_AT_A_TIME, alembic_config
 from oraclerag.schema.objects import without_comments
 from oraclerag.schema.revision import revisions, steps
 from oraclerag.statements import Statements, identifier, quoted
@@ -81,6 +81,7 @@ def _offline(verb: str, span: str, schema: str) -> list[str]:
 
     config = alembic_config(schema)
     config.output_buffer = io.StringIO()
-    getattr(command, verb)(config, span, sql=True)
+    with ONE_AT_A_TIME:
+        getattr(command, verb)(config, span, sql=True)
     pieces = re.split(r"^/$", config.output_buffer.getvalue(), flags=re.MULTILINE)
     return [text for text in map(without_comments, pieces) if text]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -284,30 +287,64 @@ def test_an_upgrade_killed_half_way_can_be_taken_back(account: Account, connecti
     assert shape(connection, account.user) == empty
 
 
-def test_two_at_the_same_time_do_no_harm(account: Account, connection: oracledb.Connection) -> None:
-    outcomes: list[Any] = []
-    gate = threading.Barrier(2)
-
-    def run() -> None:
+def test_threads_take_turns(account: Account, connection: oracledb.Connection) -> None:
+    def run(to: str) -> None:
         database = Database(settings(account))
-        gate.wait()
-        try:
-            outcomes.append(schema.migrate(database))
-        except Contention as error:
-            outcomes.append(error)
-        finally:
-            database.close()
+        outcomes.append(schema.migrate(database, to))
+        database.close()
 
-    threads = [threading.Thread(target=run) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(outcomes) == 2, "any other error than Contention ends the thread before it is noted"
-    database = Database(settings(account))
-    schema.migrate(database)
-    schema.require(connection, account.user)
-    database.close()
+    for to in ("head", "base"):
+        outcomes: list[schema.MigrationReport] = []
+        threads = [threading.Thread(target=run, args=(to,)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(outcome.applied for outcome in outcomes) == [(), (), schema.revisions()]
+
+
+def test_processes_at_the_same_time_do_no_harm(account: Account, connection: oracledb.Connection) -> None:
+    empty = shape(connection, account.user)
+    program = (
+        "import sys\n"
+        "from oraclerag import schema\n"
+        "from oraclerag.config import Settings\n"
+        "from oraclerag.database import Database\n"
+        "from oraclerag.errors import Contention\n"
+        "database = Database(Settings.load())\n"
+        "sys.stdin.readline()\n"
+        "try:\n"
+        "    schema.migrate(database, sys.argv[1])\n"
+        "except Contention as error:\n"
+        "    print(error.code)\n"
+    )
+    environment = {"ORACLE_DSN": account.dsn, "ORACLE_USER": account.user, "ORACLE_PASSWORD": account.password}
+    for to in ("head", "base"):
+        processes = [
+            subprocess.Popen(
+                [sys.executable, "-c", program, to],
+                env=os.environ | environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for _ in range(3)
+        ]
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        for process in processes:
+            out, err = process.communicate(timeout=60)
+            assert process.returncode == 0, err
+            assert out.strip() in ("", Contention.code)
+        database = Database(settings(account))
+        schema.migrate(database, to)
+        database.close()
+        if to == "head":
+            schema.require(connection, account.user)
+    assert shape(connection, account.user) == empty
 
 
 # -- not ours ---------------------------------------------------------------------------------------------------------
@@ -331,7 +368,7 @@ def test_an_index_of_somebody_else_is_told_from_ours(database: Database, connect
 
 def test_an_object_of_another_kind_is_in_the_way(database: Database, connection: oracledb.Connection) -> None:
     execute(connection, "CREATE SEQUENCE RAG_FILE")
-    with pytest.raises(Contention, match=r"RAG_FILE could not be created or dropped \(ORA-00955\)") as caught:
+    with pytest.raises(SchemaError, match=r"another kind in the place of the table RAG_FILE \(ORA-00955\)") as caught:
         schema.migrate(database)
     assert "Rename the other object" in str(caught.value.hint)
 
