@@ -20,11 +20,16 @@ from oraclerag.local.__main__ import main
 from oraclerag.local.process import ALREADY_RUNNING
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("local") / "database"
+
+
 @pytest.fixture
-def directory(tmp_path: Path) -> Iterator[Path]:
-    path = tmp_path / "local"
-    yield path
-    LocalDatabase(path).stop()
+def directory(shared: Path) -> Iterator[Path]:
+    """A directory in which nothing runs; a cluster is made once for all, by the first test that starts one."""
+    yield shared
+    LocalDatabase(shared).stop()
 
 
 def _select(database: LocalDatabase, user: str | None = None, password: str | None = None) -> str:
@@ -143,7 +148,7 @@ def test_stop_also_ends_a_postgresql_whose_server_was_killed(directory: Path) ->
 
 
 def test_reset_deletes_data_and_makes_new_passwords_but_no_other_files(directory: Path) -> None:
-    directory.mkdir()
+    directory.mkdir(exist_ok=True)
     (directory / "mine.txt").write_text("kept")
     database = LocalDatabase(directory)
     database.start()
@@ -213,6 +218,7 @@ def test_names_that_are_no_identifiers_never_reach_sql(local_database: LocalData
 
 
 def test_in_this_process_it_goes_without_a_trace() -> None:
+    before = set(threading.enumerate())
     with LocalDatabase(in_process=True) as database:
         directory = database.directory
         postgres = _postgres(directory)
@@ -223,7 +229,7 @@ def test_in_this_process_it_goes_without_a_trace() -> None:
         assert database.round_trips > trips
     assert not directory.exists()
     assert _wait(lambda: not _is_alive(postgres))
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("oracle-")]
+    assert not set(threading.enumerate()) - before
 
 
 def test_a_directory_held_by_this_process_is_not_started_again(directory: Path) -> None:
