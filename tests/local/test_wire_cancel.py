@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import socket
 import threading
@@ -121,8 +122,9 @@ class _Line:
 
     @staticmethod
     def _pump(source: socket.socket, target: socket.socket) -> None:
-        while data := source.recv(65536):
-            target.sendall(data)
+        with contextlib.suppress(OSError):  # cut
+            while data := source.recv(65536):
+                target.sendall(data)
 
     def cut(self) -> None:
         for end in self._ends:

@@ -218,6 +218,14 @@ def test_long_values_move_behind_the_others(served: Served, cursor: oracledb.Cur
     assert served.engine.inserted[1] == (text, array("f", [1.0] * 20000), 7, {"a": "b" * 50000})
 
 
+@pytest.mark.parametrize("length", [1000, 1001, 8000, 8192])  # four bytes per character are declared
+def test_strings_around_the_longest_find_their_place(served: Served, cursor: oracledb.Cursor, length: int) -> None:
+    for _ in range(2):
+        cursor.execute("insert into t values (:1, :2)", ["x" * length, 1])
+        assert served.engine.inserted.pop() == ("x" * length, 1)
+    assert served.engine.types[0].size == 4 * length
+
+
 def test_many_different_statements_reuse_cursor_numbers(cursor: oracledb.Cursor) -> None:
     for number in range(1500):
         cursor.execute(f"select echo :x /* {number} */", [number])

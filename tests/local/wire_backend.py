@@ -44,6 +44,7 @@ SETTINGS = {
     "default": Features(),
     "plain": Features(fast_authentication=False, end_of_response=False),
     "small packets": Features(sdu=512),
+    "short strings": Features(max_string_size=4000),
 }
 USER, PASSWORD = "rag", "s3cret-Päss"
 CLOB_TEXT = "péché mignon ☃ 😀 " * 5000
@@ -167,6 +168,7 @@ class CannedEngine:
     def __init__(self) -> None:
         self.inserted: list[tuple[Any, ...]] = []
         self.statements: list[str] = []
+        self.types: Sequence[BindType] = ()
         self.sessions: list[CannedSession] = []
         self.commits = 0
         self.rollbacks = 0
@@ -269,6 +271,7 @@ class CannedSession:
         self, sql: str, rows: Sequence[Sequence[Any]], types: Sequence[BindType], *, batch_errors: bool = False
     ) -> DmlResult:
         self.engine.statements.append(sql)
+        self.engine.types = types
         self._in_transaction = True
         result = DmlResult()
         shape = shape_of(sql)
