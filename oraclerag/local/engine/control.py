@@ -90,8 +90,6 @@ Control = Commit | Rollback | Savepoint | SetTransaction | LockTable | AlterSess
 class _Tokens:
     def __init__(self, sql: str) -> None:
         self.items = _TOKEN.findall(_COMMENT.sub(" ", sql))
-        if self.items and self.items[-1] == ";":
-            raise OraError(911, "';': invalid character")
         self.place = 0
 
     def peek(self) -> str:
@@ -118,6 +116,8 @@ class _Tokens:
 def read(sql: str) -> Control | None:
     """Read a statement of this kind; None when it is of another one."""
     tokens = _Tokens(sql)
+    if tokens.peek() != "CREATE" and tokens.items[-1:] == [";"]:  # a trigger ends with one
+        raise OraError(911, "';': invalid character")
     if tokens.accept("COMMIT"):
         return _commit(tokens)
     if tokens.accept("ROLLBACK"):

@@ -1,22 +1,259 @@
-"""Triggers."""
+"""CREATE, ALTER and DROP TRIGGER: row triggers of tables, and INSTEAD OF triggers of views."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from oraclerag.local.engine.ddl import questions
 from oraclerag.local.engine.ddl.action import Action
 from oraclerag.local.engine.host import Host
-from oraclerag.local.engine.reader import Reader, unsupported
+from oraclerag.local.engine.plsql_parser import PlsqlParser
+from oraclerag.local.engine.plsql_tree import Block, Span
+from oraclerag.local.engine.reader import Reader, literal, qualified, unsupported
+from oraclerag.local.engine.trigger_body import TriggerBody, TriggerContext
+from oraclerag.local.engine.words import POSTGRES_NAME_BYTES, quote
+from oraclerag.local.interface import OraError
+
+_EVENTS = ("INSERT", "UPDATE", "DELETE")
+
+
+@dataclass(slots=True)
+class _Head:
+    """What stands before the body."""
+
+    timing: str
+    events: list[str]
+    columns: tuple[str, ...]
+    table: tuple[str | None, str]
+    new: str = "NEW"
+    old: str = "OLD"
+    row: bool = False
+    enabled: bool = True
+    condition: Span | None = None
 
 
 def create_trigger(reader: Reader, host: Host, *, replace: bool) -> Action:
     """Read CREATE TRIGGER behind the keyword."""
-    raise unsupported("triggers", reader.position)
+    guard = reader.accept("IF", "NOT", "EXISTS")
+    owner, name = reader.name(4072, "invalid trigger type")
+    schema = owner or host.schema
+    head = _head(reader)
+    start = reader.position
+    block = _body(reader)
+    source = reader.sql[start:]
+    if head.timing != "INSTEAD OF" and not head.row:
+        _refuse_statement_trigger(reader, block, head)
+
+    def run() -> None:
+        _create(reader, host, schema, name, head, block, source, replace=replace, guard=guard)
+
+    return run
 
 
-def alter_trigger(reader: Reader, host: Host) -> Action:
-    """Read ALTER TRIGGER behind the keyword."""
-    raise unsupported("triggers", reader.position)
+def _head(reader: Reader) -> _Head:
+    position = reader.position
+    if reader.accept("INSTEAD", "OF"):
+        timing = "INSTEAD OF"
+    else:
+        found = reader.accept_one({"BEFORE", "AFTER"})
+        if found is None:
+            if reader.sees("FOR"):
+                raise unsupported("compound triggers", position)
+            reader.fail(4071, "missing BEFORE, AFTER or INSTEAD OF keyword")
+        timing = found
+    events, columns = _events(reader, position)
+    reader.expect("ON", number=969, message="missing ON keyword")
+    if reader.word() in {"SCHEMA", "DATABASE", "PLUGGABLE", "NESTED"}:
+        raise unsupported(f"triggers on {reader.word()}", reader.position)
+    head = _Head(timing, events, columns, reader.name())
+    if reader.accept("REFERENCING"):
+        while reader.word() in {"NEW", "OLD", "PARENT"}:
+            which = reader.advance().upper
+            reader.accept("AS")
+            alias = reader.identifier(4079, "invalid trigger specification")
+            if which == "NEW":
+                head.new = alias
+            elif which == "OLD":
+                head.old = alias
+            else:
+                raise unsupported("REFERENCING PARENT", reader.position)
+    if reader.accept("FOR", "EACH"):
+        reader.expect("ROW", number=4079, message="invalid trigger specification")
+        head.row = True
+    if reader.word() in {"FOLLOWS", "PRECEDES", "FORWARD", "REVERSE", "CROSSEDITION"}:
+        raise unsupported(f"triggers with {reader.word()}", reader.position)
+    if reader.accept("DISABLE"):
+        head.enabled = False
+    else:
+        reader.accept("ENABLE")
+    if reader.sees("WHEN"):
+        if timing == "INSTEAD OF":
+            reader.fail(25004, "WHEN clause is not allowed in INSTEAD OF triggers")
+        reader.advance()
+        head.condition = reader.parenthesised()
+    return head
+
+
+def _events(reader: Reader, position: int) -> tuple[list[str], tuple[str, ...]]:
+    events: list[str] = []
+    columns: tuple[str, ...] = ()
+    while True:
+        event = reader.accept_one(_EVENTS)
+        if event is None:
+            if reader.peek().kind == "word" and not events:
+                raise unsupported(f"triggers on the event {reader.word()}", position)
+            reader.fail(4073, "column list not valid for this trigger type")
+        events.append(event)
+        if event == "UPDATE" and reader.accept("OF"):
+            names = [reader.column()]
+            while reader.accept(","):
+                names.append(reader.column())
+            columns = tuple(names)
+        if not reader.accept("OR"):
+            return list(dict.fromkeys(events)), columns
+
+
+def _body(reader: Reader) -> Block:
+    if reader.sees("CALL") or reader.sees("COMPOUND"):
+        raise unsupported(f"{reader.word()} triggers", reader.position)
+    parser = PlsqlParser(reader)
+    block = parser.block()
+    reader.expect(";", number=6550, message="line 1, column 1:\nPLS-00103: Encountered end-of-file, expecting ;")
+    reader.expect_end(6550, "line 1, column 1:\nPLS-00103: Encountered a symbol behind the trigger's END")
+    return block
+
+
+def _refuse_statement_trigger(reader: Reader, block: Block, head: _Head) -> None:
+    for token in reader.tokens[block.token :]:
+        if token.kind == "bind" and token.value in {head.new, head.old}:
+            raise OraError(4082, "NEW or OLD references not allowed in table level triggers")
+    raise unsupported("statement triggers (without FOR EACH ROW)")
+
+
+def _function_name(name: str) -> str:
+    """Give the name of a trigger's function: it begins with a blank, so that no statement can call it."""
+    return f" {name}"[:POSTGRES_NAME_BYTES]
+
+
+def _create(
+    reader: Reader,
+    host: Host,
+    schema: str,
+    name: str,
+    head: _Head,
+    block: Block,
+    source: str,
+    *,
+    replace: bool,
+    guard: bool,
+) -> None:
+    questions.require_schema(host, schema)
+    table_schema, table = head.table[0] or host.schema, head.table[1]
+    kind = questions.object_kind(host, table_schema, table)
+    if kind not in {"TABLE", "VIEW"}:
+        raise questions.missing(table_schema, table)
+    if (kind == "VIEW") != (head.timing == "INSTEAD OF"):
+        if kind == "VIEW":
+            raise OraError(25001, "cannot create this trigger type on this type of view")
+        raise OraError(25002, "cannot create INSTEAD OF triggers on tables")
+    target = qualified(table_schema, table)
+    for column in head.columns:
+        if column not in questions.columns(host, table_schema, table):
+            raise OraError(904, f'"{column}": invalid identifier')
+    before: list[str] = []
+    existing = _find(host, schema, name)
+    if existing is not None:
+        if guard:
+            return
+        if not replace:
+            raise OraError(4081, f"trigger '{name}' already exists")
+        if existing != (table_schema, table):
+            raise OraError(4095, f"trigger '{name}' already exists on another table, cannot replace it")
+        before = _drop_statements(schema, name, existing)
+    context = TriggerContext(table_schema, table, head.timing, head.new, head.old)
+    body = TriggerBody(reader, host, context).text(block, head.condition)
+    function = qualified(schema, _function_name(name))
+    events = [
+        f"UPDATE OF {', '.join(map(quote, head.columns))}" if event == "UPDATE" and head.columns else event
+        for event in head.events
+    ]
+    relation = "VIEW" if kind == "VIEW" else "TABLE"
+    condition = "NULL" if head.condition is None else literal(reader.text(head.condition))
+    each = "INSTEAD OF" if head.timing == "INSTEAD OF" else f"{head.timing} EACH ROW"
+    values = ", ".join(map(literal, (schema, name, each, " OR ".join(head.events), source)))
+    statements = [
+        *before,
+        f"CREATE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql"
+        f" SET search_path = {quote(host.schema)}, ora, public AS {literal(body)}",
+        f"CREATE TRIGGER {quote(name)} {head.timing} {' OR '.join(events)} ON {target} FOR EACH ROW"
+        f" EXECUTE FUNCTION {function}()",
+        "INSERT INTO ora.triggers (owner, name, kind, event, body, condition, rel, enabled)"
+        f" VALUES ({values}, {condition}, {literal(target)}::regclass, {head.enabled})",
+    ]
+    if not head.enabled:
+        statements.append(f"ALTER {relation} {target} DISABLE TRIGGER {quote(name)}")
+    host.change(statements)
+
+
+def _find(host: Host, schema: str, name: str) -> tuple[str, str] | None:
+    """Give schema and table of a trigger, or None when there is none of that name."""
+    rows = host.ask(
+        "SELECT n.nspname::text, c.relname::text FROM ora.triggers t JOIN pg_class c ON c.oid = t.rel"
+        " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE t.owner = $1 AND t.name = $2",
+        schema,
+        name,
+    )
+    return (rows[0][0], rows[0][1]) if rows else None
+
+
+def _drop_statements(schema: str, name: str, table: tuple[str, str]) -> list[str]:
+    return [
+        f"DROP TRIGGER {quote(name)} ON {qualified(*table)}",
+        f"DROP FUNCTION {qualified(schema, _function_name(name))}()",
+        f"DELETE FROM ora.triggers WHERE owner = {literal(schema)} AND name = {literal(name)}",
+    ]
 
 
 def drop_trigger(reader: Reader, host: Host) -> Action:
     """Read DROP TRIGGER behind the keyword."""
-    raise unsupported("triggers", reader.position)
+    guard = reader.accept("IF", "EXISTS")
+    owner, name = reader.name(4072, "invalid trigger type")
+    schema = owner or host.schema
+    reader.expect_end()
+
+    def run() -> None:
+        table = _find(host, schema, name)
+        if table is None:
+            if guard:
+                return
+            raise OraError(4080, f"trigger '{name}' does not exist")
+        host.change(_drop_statements(schema, name, table))
+
+    return run
+
+
+def alter_trigger(reader: Reader, host: Host) -> Action:
+    """Read ALTER TRIGGER behind the keyword."""
+    owner, name = reader.name(4072, "invalid trigger type")
+    schema = owner or host.schema
+    word = reader.accept_one({"ENABLE", "DISABLE", "COMPILE", "RENAME"})
+    if word is None:
+        reader.fail(922, "missing or invalid option")
+    if word == "RENAME":
+        raise unsupported("ALTER TRIGGER … RENAME", reader.position)
+    reader.expect_end()
+
+    def run() -> None:
+        table = _find(host, schema, name)
+        if table is None:
+            raise OraError(4080, f"trigger '{name}' does not exist")
+        if word != "COMPILE":
+            host.change(
+                [
+                    f"ALTER TABLE {qualified(*table)} {word} TRIGGER {quote(name)}",
+                    f"UPDATE ora.triggers SET enabled = {word == 'ENABLE'}"
+                    f" WHERE owner = {literal(schema)} AND name = {literal(name)}",
+                ]
+            )
+
+    return run

@@ -59,7 +59,10 @@ def _clause(reader: Reader, host: Host, schema: str, table: str) -> Action:
             reader.expect("MOVEMENT")
             reader.expect_end(1735, "invalid ALTER TABLE option")
             return lambda: None
-        if reader.word() in {"CONSTRAINT", "PRIMARY", "UNIQUE", "VALIDATE", "NOVALIDATE", "ALL", "TABLE"}:
+        if reader.accept("ALL", "TRIGGERS"):
+            reader.expect_end(1735, "invalid ALTER TABLE option")
+            return lambda: host.change(_switch_triggers(schema, table, word))
+        if reader.word() in {"CONSTRAINT", "PRIMARY", "UNIQUE", "VALIDATE", "NOVALIDATE", "TABLE"}:
             raise unsupported(f"ALTER TABLE … {word} {reader.word()}", position)
         reader.fail(2000, "missing TRIGGERS keyword")
     if word in _UNSUPPORTED or (word == "SET" and reader.peek(1).upper == "UNUSED"):
@@ -73,6 +76,17 @@ def _clause(reader: Reader, host: Host, schema: str, table: str) -> Action:
         forget = f"DELETE FROM ora.storage_note WHERE relation = {literal(qualified(schema, table))}::regclass"
         return lambda: host.change([forget, *note])
     reader.fail(1735, "invalid ALTER TABLE option")
+
+
+def _switch_triggers(schema: str, table: str, word: str) -> list[str]:
+    """Enable or disable all triggers of a table; those behind DEFAULT ON NULL stay (their names begin with a blank)."""
+    relation = literal(qualified(schema, table))
+    switch = (
+        "DO $do$ DECLARE t name; BEGIN FOR t IN SELECT tgname FROM pg_trigger WHERE NOT tgisinternal"
+        f" AND tgrelid = {relation}::regclass AND tgname NOT LIKE ' %' LOOP"
+        f" EXECUTE format('ALTER TABLE %s {word} TRIGGER %I', {relation}, t); END LOOP; END $do$"
+    )
+    return [switch, f"UPDATE ora.triggers SET enabled = {word == 'ENABLE'} WHERE rel = {relation}::regclass"]
 
 
 def _add(reader: Reader, host: Host, schema: str, table: str) -> Action:
