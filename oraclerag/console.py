@@ -177,7 +177,7 @@ class Output:
     def progress(self, label: str, total: int | None) -> Iterator[Callable[[int], None]]:
         """Show how far long work is: a bar on a terminal, a line every few seconds elsewhere.
 
-        Gives a function that takes how many are done so far.
+        Gives a function that takes how many more are done.
         """
         if self._stderr.is_terminal:
             with _bar(self._stderr, label, total) as update:
@@ -186,13 +186,13 @@ class Output:
         started = last = time.monotonic()
         seen = 0
 
-        def line(done: int) -> None:
+        def line(more: int) -> None:
             nonlocal last, seen
-            seen = done
+            seen += more
             now = time.monotonic()
             if now - last >= 5.0:
                 last = now
-                self.say(f"{label}: {done:,}{f' of {total:,}' if total is not None else ''}")
+                self.say(f"{label}: {seen:,}{f' of {total:,}' if total is not None else ''}")
 
         yield line
         self.say(f"{label}: {seen:,} in {time.monotonic() - started:.1f} s")
@@ -205,7 +205,7 @@ def _bar(console: Console, label: str, total: int | None) -> Iterator[Callable[[
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console) as bar:
         task = bar.add_task(visible(label), total=total)
-        yield lambda done: bar.update(task, completed=done)
+        yield lambda more: bar.advance(task, more)
 
 
 def plain_lines(text: str) -> Text:

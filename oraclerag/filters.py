@@ -61,7 +61,7 @@ def _condition(key: object, value: object, alias: str) -> tuple[str, Any]:
     # the path is a literal in Oracle (ORA-40597 otherwise); the name was checked above
     path = f"{alias}.METADATA, '$.{match[1]}'"
     if isinstance(value, bool):
-        return f"JSON_VALUE({path})", "true" if value else "false"
+        return f"JSON_VALUE({path} RETURNING BOOLEAN)", value
     if isinstance(value, (int, float)):
         if value != value or value in (float("inf"), float("-inf")):
             raise InputError(f"filter: {key} is not a finite number.")
@@ -74,7 +74,7 @@ def _condition(key: object, value: object, alias: str) -> tuple[str, Any]:
 def _text(value: str, key: str) -> str:
     if not value:
         raise InputError(f"filter: {key} must not be empty; an empty text is NULL in Oracle and equals nothing.")
-    # a longer bind would be declared longer than 4,000 bytes and become a LONG, which cannot be compared (ORA-00997)
-    if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value) or len(value) > 1000:
-        raise InputError(f"filter: {key} must be at most 1,000 characters of valid text without NUL characters.")
+    # the driver would declare a longer one longer than 4,000 bytes: a LONG, which cannot be compared (ORA-00997)
+    if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value) or len(value.encode()) > 1000:
+        raise InputError(f"filter: {key} must be at most 1,000 bytes of valid text without NUL characters.")
     return value

@@ -13,7 +13,6 @@ from oraclerag import counts, index, queue, schema
 from oraclerag import drain as draining
 from oraclerag import enqueue as enqueuing
 from oraclerag import status as looking
-from oraclerag import triggers as triggering
 from oraclerag import worker as working
 from oraclerag.chunk import CHUNKERS, Limits
 from oraclerag.config import Settings
@@ -151,22 +150,13 @@ class Rag:
         stop: threading.Event | None = None,
         *,
         once: bool = False,
-        on_batch: Callable[[DrainReport], None] = lambda _: None,
-    ) -> None:
-        """Work until ``stop`` is set, or with ``once`` until the queue is empty; a batch is always ended."""
-        working.work(self.database, self._sources, self.settings, stop=stop, once=once, on_batch=on_batch)
+        on_batch: Callable[[DrainReport], None] | None = None,
+    ) -> DrainReport:
+        """Work until ``stop`` is set, or with ``once`` until nothing waits; gives the sum of the batches.
 
-    def drain_all(self, on_batch: Callable[[DrainReport], None] = lambda _: None) -> DrainReport:
-        """Work until the queue is empty and give the sum; ``on_batch`` is told the sum so far."""
-        total = DrainReport()
-
-        def add(report: DrainReport) -> None:
-            nonlocal total
-            total += report
-            on_batch(total)
-
-        self.work(once=True, on_batch=add)
-        return total
+        A batch is always ended. ``on_batch`` is told each of them. See :func:`oraclerag.worker.work`.
+        """
+        return working.work(self.database, self._sources, self.settings, stop, once=once, on_report=on_batch)
 
     def finish(self) -> index.IndexStatus:
         """After much was indexed: count the chunks, and build the vector index if there is none and it is worth it."""
@@ -250,6 +240,8 @@ class Rag:
     def triggers(self, source: str | None = None, *, apply: bool = False) -> list[str]:
         """Give the triggers that enqueue changes of the sources' tables; ``apply`` creates them."""
         chosen = [find(self._sources, source)] if source is not None else list(self._sources.values())
+        from oraclerag import triggers as triggering
+
         make = triggering.apply if apply else triggering.triggers
         return make(self.database, chosen)
 

@@ -186,7 +186,10 @@ def list_(json: Json = False) -> None:
 
 @group.command()
 def verify(name: Name, json: Json = False) -> None:
-    """Embed a few texts: dimension, length, and related texts nearer than unrelated ones."""
+    """Embed a few texts and compare them.
+
+    Checked are dimension and length, and that related texts are nearer than unrelated ones.
+    """
     from oraclerag.model import verify_model
 
     screen = output(json)

@@ -87,7 +87,7 @@ def triggers(
     apply: Annotated[bool, typer.Option("--apply", help="Create them now instead of printing them.")] = False,
     json: Json = False,
 ) -> None:
-    """Print the triggers that let changes enqueue themselves, or create them."""
+    """Print the triggers that enqueue changes, or create them."""
     screen = output(json)
     with opened() as rag:
         statements = rag.triggers(name, apply=apply)
@@ -144,7 +144,7 @@ def reindex(tenant: Tenant = None, source: SourceName = None, all_: All = False,
         if not json:
             _show(screen, reports)
         with screen.progress("indexing", sum(report.enqueued for report in reports)) as update:
-            report = rag.drain_all(on_batch=lambda done: update(done.claimed))
+            report = rag.work(once=True, on_batch=lambda batch: update(batch.claimed))
         found = rag.finish()
     if json:
         screen.data({"backfill": reports, "drain": report, "index": found})

@@ -110,7 +110,7 @@ class Demo:
         enqueued = sum(report.enqueued for report in self.rag.backfill())
         started = time.perf_counter()
         with self.screen.progress("indexing", enqueued) as update:
-            report = self.rag.drain_all(on_batch=lambda done: update(done.claimed))
+            report = self.rag.work(once=True, on_batch=lambda batch: update(batch.claimed))
         seconds = time.perf_counter() - started
         self.rag.finish()
         self._facts(
@@ -262,7 +262,7 @@ The local database goes on running. In this shell:
 
     def _drain(self) -> float:
         started = time.perf_counter()
-        self.rag.drain_all()
+        self.rag.work(once=True)
         return time.perf_counter() - started
 
     def _tasks(self, question: str, scope: Scope) -> set[str]:

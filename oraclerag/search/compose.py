@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["COLUMNS", "Statement", "compose", "concatenated", "pieces"]
 
-# A bind of more characters is declared longer than 4,000 bytes and becomes a LONG, which no function takes (ORA-01461).
-_BIND_CHARACTERS = 1000
+# The driver declares a text four times as long as it is: over 4,000 it would be a LONG, which no function takes
+# (ORA-01461).
+_BIND_BYTES = 1000
 
 _INNER = (
     "CHUNK_ID", "SOURCE_TYPE", "SOURCE_ID", "TENANT_ID", "CHUNK_NO", "CONTENT", "SECTION", "COLLECTION", "PROJECT_ID",
@@ -52,10 +53,11 @@ def compose(
     """Build the statement of a search.
 
     APPROX computes the question's vector inline, as the operand of the distance; EXACT in a scalar subquery, so that
-    it is not computed once per row. ``separate`` takes it as the bind ``:question_vector``.
+    it is not computed once per row. ``separate`` takes it as the bind ``:question_vector``. It finds nothing when
+    ``model`` is no longer the one in force: no vector is ever compared with one of another model.
     """
     schema = quoted(model.schema, "schema")
-    binds: dict[str, Any] = {"k": k}
+    binds: dict[str, Any] = {"k": k, "model_in_force": model.physical_name}
     if separate:
         vector = ":question_vector"
     else:
@@ -95,14 +97,24 @@ FROM (
 ) x
 LEFT JOIN {schema}.RAG_DOCUMENT d ON d.ENTITY_ID = x.ENTITY_ID
 WHERE x.DISTANCE IS NOT NULL
+  AND EXISTS (SELECT 1 FROM {schema}.RAG_SETTING s
+               WHERE s.SCOPE_NAME = '*' AND s.SETTING = 'model' AND s.SETTING_VALUE = :model_in_force)
 ORDER BY x.DISTANCE, x.CHUNK_ID""",
         binds,
     )
 
 
 def pieces(text: str) -> list[str]:
-    """Cut a text into binds of at most 1,000 characters."""
-    return [text[start : start + _BIND_CHARACTERS] for start in range(0, len(text), _BIND_CHARACTERS)]
+    """Cut a text into binds of at most 1,000 bytes, none in the middle of a character."""
+    found, begin, size = [], 0, 0
+    for position, char in enumerate(text):
+        length = len(char.encode())
+        if size + length > _BIND_BYTES:
+            found.append(text[begin:position])
+            begin, size = position, 0
+        size += length
+    found.append(text[begin:])
+    return found
 
 
 def concatenated(parts: Sequence[str]) -> str:

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from oraclerag import counts, filters
-from oraclerag.database import Database, code_of, driver_connection, driver_types, own_tables
+from oraclerag.database import (
+    BROKEN_DIMENSION,
+    MODEL_MISSING,
+    Database,
+    code_of,
+    driver_connection,
+    driver_types,
+    own_tables,
+)
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.records import Hit, SearchResult, SourceKey
 from oraclerag.scope import Scope
@@ -27,7 +35,8 @@ __all__ = ["Searcher"]
 
 # How long a process trusts what it read about the installation (model in force, counts, index).
 STATE_SECONDS = 30.0
-_NO_SUCH_COLUMN = "ORA-00904"
+# What a statement meets whose model or column went away since.
+_OUTDATED = ("ORA-00904", MODEL_MISSING, *BROKEN_DIMENSION)
 _METADATA_TEXT, _HAS_METADATA = COLUMNS.index("METADATA_TEXT"), COLUMNS.index("HAS_METADATA")
 
 
@@ -69,6 +78,7 @@ class Searcher:
         question = checked_question(question)
         limit = checked_k(self._settings.k if k is None else k)
         request = _Request(question, scope, limit, tuple(sources), filters.predicate(filter or {}))
+        _ = self._database.schema  # may ask on a connection, which a pool of one has not beside the one of the search
         if connection is None:
             with self._database.connect() as own:
                 return self._search(own, request)
@@ -87,15 +97,19 @@ class Searcher:
         started = time.perf_counter()
         with own_tables():
             state, fresh = self._current(connection)
+            result = None
             try:
                 result = self._run(connection, request, state)
             except oracledb.Error as error:
-                # the column in force went away with a switch of the model that this process has not seen yet
-                if fresh or code_of(error) != _NO_SUCH_COLUMN:
+                if fresh or code_of(error) not in _OUTDATED:
                     raise
+            if not fresh and not result:
+                # nothing is found when another model has come into force: look before believing it
                 self.forget()
-                state, _ = self._current(connection)
-                result = self._run(connection, request, state)
+                newer, _ = self._current(connection)
+                if result is None or newer.model != state.model:
+                    result = self._run(connection, request, newer)
+            assert result is not None  # noqa: S101 - either it was found or the error was raised
         return dataclasses.replace(result, seconds=time.perf_counter() - started)
 
     def _current(self, connection: oracledb.Connection) -> tuple[_State, bool]:

@@ -26,7 +26,7 @@ from oraclerag.filters import predicate
         ({"source_type": "task"}, "(c.SOURCE_TYPE = :filter0)", {"filter0": "task"}),
         ({"metadata.module": "AP"}, "(JSON_VALUE(c.METADATA, '$.module') = :filter0)", {"filter0": "AP"}),
         ({"metadata.points": 5}, "(JSON_VALUE(c.METADATA, '$.points' RETURNING NUMBER) = :filter0)", {"filter0": 5}),
-        ({"metadata.open": True}, "(JSON_VALUE(c.METADATA, '$.open') = :filter0)", {"filter0": "true"}),
+        ({"metadata.open": True}, "(JSON_VALUE(c.METADATA, '$.open' RETURNING BOOLEAN) = :filter0)", {"filter0": True}),
     ],
 )
 def test_predicate(wanted: dict[str, Any], sql: str, binds: dict[str, Any]) -> None:
@@ -46,7 +46,7 @@ def test_predicate(wanted: dict[str, Any], sql: str, binds: dict[str, Any]) -> N
         ({"project": ["a", "b"]}, "takes one text"),
         ({"project": 7}, "takes one text"),
         ({"project": "a\0"}, "NUL"),
-        ({"project": "x" * 1001}, "1,000 characters"),
+        ({"project": "ñ" * 501}, "1,000 bytes"),
         ({"project": "\udfff"}, "valid text"),
         ({"metadata.a": None}, "takes a text"),
         ({"metadata.a": {"$gt": 3}}, "takes a text"),

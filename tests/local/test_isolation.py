@@ -1,0 +1,180 @@
+"""Every public way to read × every scope: exactly what that scope may see, and nothing of others.
+
+What a scope may see is written down here once more, in Python, from the rules and not from the SQL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sqlalchemy
+from typer.testing import CliRunner
+
+from oraclerag import Scope
+from oraclerag.cli import app
+from oraclerag.rag import Rag
+from tests.local.conftest import Account
+from tests.local.library import Entry, install, settings_of, shelve
+
+QUESTION = "late payments of supplier invoices"
+OWNERS = (None, "7", "8", "team:ap")
+ENTRIES = [
+    Entry(f"{tenant}/{visibility}/{owner}", f"late payments of {tenant}", tenant=tenant, visibility=visibility, owner=owner)
+    for tenant, visibility, owner in itertools.product(("acme", "globex", "ACME"), ("SHARED", "OWNER", "HIDDEN"), OWNERS)
+]  # fmt: skip
+
+SCOPES = {
+    "anyone": Scope(tenant="acme"),
+    "7": Scope(tenant="acme", owner="7"),
+    "7 in a team": Scope(tenant="acme", owner="7", groups=["team:ap", "team:none"]),
+    "a team": Scope(tenant="acme", groups=["team:ap"]),
+    "a stranger": Scope(tenant="acme", owner="9"),
+    "text that is SQL": Scope(tenant="acme", owner="7' OR '1'='1"),
+    "a wildcard": Scope(tenant="acme", owner="%"),
+    "blanks around": Scope(tenant="acme", owner=" 7 "),
+    "manager": Scope(tenant="acme", manager=True),
+    "manager and owner": Scope(tenant="acme", owner="8", manager=True),
+    "another tenant": Scope(tenant="globex", owner="7"),
+    "manager of another": Scope(tenant="globex", manager=True),
+    "no such tenant": Scope(tenant="nobody", manager=True),
+    "a wildcard tenant": Scope(tenant="%", manager=True),
+    "default tenant": Scope(tenant="main", manager=True),
+}
+
+
+def allowed(entry: Entry, scope: Scope) -> bool:
+    if entry.tenant != scope.tenant or entry.visibility == "HIDDEN":
+        return False
+    if entry.visibility == "SHARED" or scope.manager:
+        return True
+    return entry.owner is not None and entry.owner in (scope.owner, *scope.groups)
+
+
+@pytest.fixture(scope="module")
+def rag(module_account: Account, tiny_file: Path) -> Iterator[Rag]:
+    with install(module_account, tiny_file) as opened:
+        with opened.database.transaction() as connection:
+            shelve(connection, module_account.user, ENTRIES)
+        opened.build_index(force=True)
+        yield opened
+
+
+Read = Callable[[Rag, Account, Scope], set[str]]
+
+
+def _library(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    return {hit.key.id for hit in rag.search(QUESTION, scope=scope, k=1000)}
+
+
+def _approximate(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    with Rag(settings_of(account, exact_below=0)) as other:
+        return {hit.key.id for hit in other.search(QUESTION, scope=scope, k=1000)}
+
+
+def _one_by_one(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    """Approximate with a k that is reached, so that no exact search follows."""
+    found: set[str] = set()
+    with Rag(settings_of(account, exact_below=0)) as other:
+        for k in (1, 2, 3):
+            found |= {hit.key.id for hit in other.search(QUESTION, scope=scope, k=k)}
+    return found
+
+
+def _separate(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    with Rag(settings_of(account, query_embedding="separate")) as other:
+        return {hit.key.id for hit in other.search(QUESTION, scope=scope, k=1000)}
+
+
+def _async(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    return {hit.key.id for hit in asyncio.run(rag.asearch(QUESTION, scope=scope, k=1000))}
+
+
+def _borrowed(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    engine = sqlalchemy.create_engine(account.url)
+    try:
+        with engine.connect() as connection:
+            return {hit.key.id for hit in rag.search(QUESTION, scope=scope, k=1000, connection=connection)}
+    finally:
+        engine.dispose()
+
+
+def _engine(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    engine = sqlalchemy.create_engine(account.url)
+    try:
+        with Rag(replace(rag.settings, dsn=None), engine=engine) as other:
+            return {hit.key.id for hit in other.search(QUESTION, scope=scope, k=1000)}
+    finally:
+        engine.dispose()
+
+
+def _filtered(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    return {hit.key.id for hit in rag.search(QUESTION, scope=scope, k=1000, filter={"source_type": "task"})}
+
+
+def _narrowed(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    return {hit.key.id for hit in rag.search(QUESTION, scope=scope, k=1000, source=["task", "other"])}
+
+
+def _command_line(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    arguments = ["search", QUESTION, "-k", "1000", "--json", "--tenant", str(scope.tenant)]
+    arguments += ["--owner", scope.owner] if scope.owner is not None else []
+    arguments += [part for group in scope.groups for part in ("--group", group)]
+    arguments += ["--manager"] if scope.manager else []
+    environment = {
+        "ORACLE_DSN": account.dsn, "ORACLE_USER": account.user, "ORACLE_PASSWORD": account.password,
+        "ORACLERAG_EMBEDDING_MODEL": rag.settings.embedding_model,
+    }  # fmt: skip
+    result = CliRunner().invoke(app, arguments, env=environment)
+    assert result.exit_code == 0, result.output
+    return {hit["key"]["id"] for hit in json.loads(result.stdout)["hits"]}
+
+
+EVERY_WAY: dict[str, Read] = {
+    "search": _library,
+    "approximate search": _approximate,
+    "separate embedding": _separate,
+    "asearch": _async,
+    "borrowed connection": _borrowed,
+    "engine": _engine,
+    "filter": _filtered,
+    "source": _narrowed,
+    "command line": _command_line,
+}
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("way", EVERY_WAY)
+def test_a_scope_sees_exactly_what_it_may(rag: Rag, module_account: Account, way: str, scope: str) -> None:
+    expected = {entry.id for entry in ENTRIES if allowed(entry, SCOPES[scope])}
+    assert EVERY_WAY[way](rag, module_account, SCOPES[scope]) == expected
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_a_short_approximate_search_sees_nothing_of_others(rag: Rag, module_account: Account, scope: str) -> None:
+    found = _one_by_one(rag, module_account, SCOPES[scope])
+    expected = {entry.id for entry in ENTRIES if allowed(entry, SCOPES[scope])}
+    assert found <= expected
+    assert bool(found) == bool(expected)
+
+
+def test_the_entries_tell_the_roles_apart() -> None:
+    """The table above would prove nothing if every scope saw the same."""
+    seen = {name: frozenset(e.id for e in ENTRIES if allowed(e, scope)) for name, scope in SCOPES.items()}
+    assert len(seen["anyone"]) == 4
+    assert len(seen["7"]) == 5
+    assert len(seen["7 in a team"]) == 6
+    assert len(seen["manager"]) == 8
+    assert (
+        seen["a stranger"] == seen["text that is SQL"] == seen["a wildcard"] == seen["blanks around"] == seen["anyone"]
+    )
+    assert not seen["no such tenant"]
+
+
+def test_a_default_tenant_is_a_tenant_like_others(rag: Rag) -> None:
+    assert len(rag.search(QUESTION, scope=Scope(manager=True), k=1000)) == 0

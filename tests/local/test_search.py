@@ -1,0 +1,277 @@
+"""Search on a database: what is found, in which order, in how many round trips, and when it refuses."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import oracledb
+import pytest
+import sqlalchemy
+from sqlalchemy.orm import Session
+
+from oraclerag import Scope
+from oraclerag.errors import (
+    ConfigurationError,
+    InputError,
+    LoginFailed,
+    MissingTenant,
+    ModelNotActive,
+    SchemaMissing,
+    UnknownSource,
+)
+from oraclerag.local import LocalDatabase
+from oraclerag.model import drop_model, load_model, use_model
+from oraclerag.rag import Rag
+from tests.local.conftest import Account
+from tests.local.library import Entry, ids, install, settings_of, shelve
+
+MANAGER = Scope(manager=True)
+ENTRIES = [
+    Entry("1", "late payment of supplier invoices", title="Late payments", url="https://tracker.example/1", project="AP",
+          sprint="S1", collection="work", metadata={"module": "AP", "points": 5, "open": True},
+          occurred_at=dt.datetime(2026, 4, 1, 8, 30)),  # noqa: DTZ001 - UTC, as the table keeps it
+    Entry("2", "supplier invoices are matched with orders", project="AP", sprint="S2"),
+    Entry("3", "la aplicación móvil se cierra al pagar", project="APP"),
+    Entry("4", "restore test of the nightly backup", source="runbook", project="DB"),
+    Entry("5", "late payment of supplier invoices", project="AP"),
+    Entry("6", "late payment of supplier invoices, not embedded yet", embedded=False),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def rag(module_account: Account, tiny_file: Path) -> Iterator[Rag]:
+    with install(module_account, tiny_file) as opened:
+        with opened.database.transaction() as connection:
+            shelve(connection, module_account.user, ENTRIES)
+        yield opened
+
+
+def test_the_nearest_come_first_and_equal_distances_by_chunk(rag: Rag) -> None:
+    result = rag.search("late payment of supplier invoices", scope=MANAGER)
+    assert ids(result)[:3] == ["1", "5", "2"]
+    assert [hit.rank for hit in result] == [1, 2, 3, 4, 5]
+    assert result[0].distance == pytest.approx(0, abs=1e-6)
+    assert result[0].score == pytest.approx(1, abs=1e-6)
+    assert [hit.distance for hit in result] == sorted(hit.distance for hit in result)
+    assert not result.approximate
+    assert not result.truncated
+
+
+def test_a_hit_says_where_it_comes_from(rag: Rag) -> None:
+    hit = rag.search("late payment of supplier invoices", scope=MANAGER, k=1)[0]
+    assert (str(hit.key), hit.key.tenant, hit.chunk_number) == ("task:1", "main", 0)
+    assert hit.text == "late payment of supplier invoices"
+    assert (hit.title, hit.url) == ("Late payments", "https://tracker.example/1")
+    assert (hit.project, hit.sprint, hit.collection) == ("AP", "S1", "work")
+    assert hit.metadata == {"module": "AP", "points": 5, "open": True}
+    assert hit.occurred_at == dt.datetime(2026, 4, 1, 8, 30, tzinfo=dt.UTC)
+
+
+def test_a_chunk_without_a_vector_is_not_found(rag: Rag) -> None:
+    assert "6" not in ids(rag.search("not embedded yet", scope=MANAGER, k=100))
+
+
+@pytest.mark.parametrize(
+    ("narrow", "expected"),
+    [
+        ({"source": "runbook"}, {"4"}),
+        ({"source": ["runbook", "task"]}, {"1", "2", "3", "4", "5"}),
+        ({"filter": {"project": "AP"}}, {"1", "2", "5"}),
+        ({"filter": {"project": "AP", "sprint": "S1"}}, {"1"}),
+        ({"filter": {"collection": "work"}}, {"1"}),
+        ({"filter": {"source_type": "runbook"}}, {"4"}),
+        ({"filter": {"metadata.module": "AP"}}, {"1"}),
+        ({"filter": {"metadata.points": 5}}, {"1"}),
+        ({"filter": {"metadata.points": 6}}, set()),
+        ({"filter": {"metadata.open": True}}, {"1"}),
+        ({"filter": {"metadata.open": False}}, set()),
+        ({"filter": {"project": "' OR 1=1 --"}}, set()),
+    ],
+    ids=str,
+)
+def test_narrowing(rag: Rag, narrow: dict[str, object], expected: set[str]) -> None:
+    assert set(ids(rag.search("anything at all", scope=MANAGER, k=100, **narrow))) == expected  # type: ignore[arg-type]
+
+
+def test_k_limits_and_defaults_to_the_setting(rag: Rag) -> None:
+    assert len(rag.search("invoices", scope=MANAGER, k=2)) == 2
+    assert len(rag.search("invoices", scope=MANAGER)) == 5
+
+
+def test_a_text_question_is_one_round_trip(rag: Rag, local_database: LocalDatabase) -> None:
+    rag.search("invoices", scope=MANAGER)  # opens the connection and reads the state of the installation
+    before = local_database.round_trips
+    result = rag.search("payments", scope=MANAGER)
+    assert local_database.round_trips - before == 1
+    assert result.statements == 1
+    assert len(result) == 5
+
+
+def test_a_separate_embedding_finds_the_same(rag: Rag, module_account: Account) -> None:
+    with Rag(settings_of(module_account, query_embedding="separate")) as other:
+        result = other.search("supplier invoices", scope=MANAGER)
+    assert ids(result) == ids(rag.search("supplier invoices", scope=MANAGER))
+    assert result.statements == 2
+
+
+def test_a_long_question_is_cut_and_said(rag: Rag) -> None:
+    long = rag.search("late payment of supplier invoices " * 100, scope=MANAGER)
+    assert long.truncated
+    assert len(long) == 5
+    assert ids(long)[0] == "1"
+
+
+@pytest.mark.parametrize("question", ["x" * 1001, "ñ" * 1001, "漢" * 1300, "🙂" * 1000], ids=["1001", "ñ", "漢", "🙂"])
+def test_questions_over_the_length_of_one_bind(rag: Rag, question: str) -> None:
+    assert len(rag.search(question, scope=MANAGER)) == 5
+
+
+def test_metadata_longer_than_a_varchar2_arrives_whole(account: Account, tiny_file: Path) -> None:
+    metadata = {"notes": ["ñandú " * 20] * 100}
+    with install(account, tiny_file) as rag:
+        with rag.database.transaction() as connection:
+            shelve(connection, account.user, [Entry("1", "long"), Entry("2", "longer", metadata=metadata)])
+        found = {hit.key.id: hit.metadata for hit in rag.search("long", scope=MANAGER)}
+    assert found == {"1": {}, "2": metadata}
+
+
+@pytest.mark.parametrize("how", ["exact", "approximate"])
+def test_with_a_vector_index(account: Account, tiny_file: Path, how: str) -> None:
+    entries = [Entry(str(n), f"invoice number {n} of supplier {n % 7}", project=str(n % 5)) for n in range(60)]
+    with install(account, tiny_file, exact_below=0 if how == "approximate" else 1000) as rag:
+        with rag.database.transaction() as connection:
+            shelve(connection, account.user, entries)
+        built = rag.build_index(force=True)
+        assert built.usable
+        result = rag.search("invoice number 7 of supplier 0", scope=MANAGER, k=5)
+        assert result.approximate == (how == "approximate")
+        assert ("FETCH APPROX FIRST" in result.statement) == (how == "approximate")
+        assert ids(result)[0] == "7"
+        assert len(result) == 5
+        # more than there are: an approximate search runs short and is made again
+        everything = rag.search("invoice", scope=MANAGER, k=50, filter={"project": "3"})
+        assert not everything.approximate
+        assert set(ids(everything)) == {str(n) for n in range(3, 60, 5)}
+        assert everything.statements == (2 if how == "approximate" else 1)
+
+
+def test_a_borrowed_connection_is_read_on_and_never_committed(rag: Rag, module_account: Account) -> None:
+    entry = Entry("99", "an uncommitted zebra", owner="7", visibility="OWNER")
+    with module_account.connect() as connection:
+        shelve(connection, module_account.user, [entry])
+        inside = rag.search("an uncommitted zebra", scope=MANAGER, connection=connection)
+        connection.rollback()
+    assert ids(inside)[0] == "99"
+    assert "99" not in ids(rag.search("an uncommitted zebra", scope=MANAGER))
+
+
+def test_sqlalchemy_connections_and_sessions(module_account: Account, rag: Rag) -> None:
+    engine = sqlalchemy.create_engine(module_account.url)
+    expected = [(hit.chunk_id, hit.distance, hit.metadata) for hit in rag.search("supplier invoices", scope=MANAGER)]
+    with engine.connect() as connection:
+        found = rag.search("supplier invoices", scope=MANAGER, connection=connection)
+        assert [(hit.chunk_id, hit.distance, hit.metadata) for hit in found] == expected
+    with Session(engine) as session:
+        found = rag.search("supplier invoices", scope=MANAGER, connection=session)
+        assert [(hit.chunk_id, hit.distance, hit.metadata) for hit in found] == expected
+    with Rag(replace(rag.settings, dsn=None), engine=engine) as on_engine:
+        assert [hit.chunk_id for hit in on_engine.search("supplier invoices", scope=MANAGER)] == [
+            e[0] for e in expected
+        ]
+    engine.dispose()
+    pool = oracledb.create_pool(
+        user=module_account.user, password=module_account.password, dsn=module_account.dsn, min=1, max=1
+    )
+    with Rag(replace(rag.settings, dsn=None), pool=pool) as on_pool:
+        assert [hit.chunk_id for hit in on_pool.search("supplier invoices", scope=MANAGER)] == [e[0] for e in expected]
+    pool.close()
+
+
+def test_asynchronous_search_finds_the_same(rag: Rag) -> None:
+    found = asyncio.run(rag.asearch("supplier invoices", scope=MANAGER, k=3))
+    assert ids(found) == ids(rag.search("supplier invoices", scope=MANAGER, k=3))
+
+
+def test_arguments_refused(rag: Rag) -> None:
+    with pytest.raises(TypeError, match="scope"):
+        rag.search("x")  # type: ignore[call-arg]
+    for scope in (None, {"tenant": "main"}, "main"):
+        with pytest.raises(InputError, match="must be a Scope"):
+            rag.search("x", scope=scope)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="question is empty"):
+        rag.search(" ", scope=MANAGER)
+    with pytest.raises(InputError, match="between 1 and 10,000"):
+        rag.search("x", scope=MANAGER, k=0)
+    with pytest.raises(InputError, match="no field 'tenant'"):
+        rag.search("x", scope=MANAGER, filter={"tenant": "other"})
+    with pytest.raises(InputError, match="SQLAlchemy Connection"):
+        rag.search("x", scope=MANAGER, connection=object())
+
+
+def test_the_tenant_is_required_once_a_source_maps_one(module_account: Account, rag: Rag) -> None:
+    with Rag(rag.settings) as other:
+        other.source("kb", visibility="shared", tenants=True)(lambda connection, ids: {})
+        with pytest.raises(MissingTenant):
+            other.search("x", scope=MANAGER)
+        assert ids(other.search("invoices", scope=Scope(tenant="main", manager=True)))
+        with pytest.raises(UnknownSource):
+            other.search("x", scope=Scope(tenant="main"), source="tasks")
+
+
+def test_refuses_when_another_model_is_in_force(rag: Rag, module_account: Account) -> None:
+    with (
+        Rag(settings_of(module_account, embedding_model="OTHER")) as other,
+        pytest.raises(ModelNotActive, match="OTHER"),
+    ):
+        other.search("x", scope=MANAGER)
+
+
+def test_refuses_without_a_model_and_without_tables(account: Account) -> None:
+    with Rag(settings_of(account)) as rag:
+        with pytest.raises(SchemaMissing):
+            rag.search("x", scope=MANAGER)
+        rag.migrate()
+        with pytest.raises(ModelNotActive, match="No embedding model is active"):
+            rag.search("x", scope=MANAGER)
+
+
+def test_refuses_without_a_database_and_with_a_wrong_password(account: Account) -> None:
+    with Rag(settings_of(account, dsn=None)) as rag, pytest.raises(ConfigurationError, match="ORACLE_DSN is not set"):
+        rag.search("x", scope=MANAGER)
+    with Rag(settings_of(account, password="wrong")) as rag, pytest.raises(LoginFailed) as raised:
+        rag.search("x", scope=MANAGER)
+    assert "wrong" not in str(raised.value).lower()
+
+
+def test_a_switch_of_the_model_reaches_a_process_that_searches(
+    account: Account, tiny_file: Path, tmp_path: Path
+) -> None:
+    from oraclerag.testing import tiny_model
+
+    smaller = tmp_path / "smaller.onnx"
+    smaller.write_bytes(tiny_model(16))
+    with install(account, tiny_file) as rag:
+        with rag.database.transaction() as connection:
+            shelve(connection, account.user, [Entry("1", "late payments")])
+        assert ids(rag.search("late payments", scope=MANAGER)) == ["1"]
+        with rag.database.connect() as connection:
+            before = load_model(connection, smaller, name="TINY", schema=account.user)
+            use_model(connection, before.physical_name, schema=account.user, rebuild=True)
+        with rag.database.transaction() as connection:
+            shelve(connection, account.user, [Entry("2", "late payments")])
+        # what this process remembers of the installation names the old model and a column of another dimension
+        assert ids(rag.search("late payments", scope=MANAGER)) == ["2"]
+        with rag.database.connect() as connection:
+            names = {model.physical_name for model in _models(connection, account.user)}
+            drop_model(connection, (names - {before.physical_name}).pop(), schema=account.user)
+        assert ids(rag.search("late payments", scope=MANAGER)) == ["2"]
+
+
+def _models(connection: oracledb.Connection, schema: str) -> list[object]:
+    from oraclerag.model import list_models
+
+    return list(list_models(connection, schema=schema))
