@@ -87,6 +87,7 @@ def load_model(
     owner = identifier(schema, "schema")
     plan = _plan(path, name, directory, url, sha256, tokenizer, max_tokens, query_prefix, passage_prefix)
     physical = physical_name(name, plan.sha256)
+    remote = _remote(path, directory, file_name)
     known = next((m for m in list_models(connection, schema=owner) if m.physical_name == physical), None)
     there = _exists(connection, owner, physical)
     if known is not None and there:
@@ -97,10 +98,7 @@ def load_model(
         )
         arguments: dict[str, object] = {"model_name": own_name(connection, owner, physical), "metadata": metadata}
         if directory is not None:
-            remote = file_name or (path.name if path is not None else None)
-            if remote is None:
-                raise InputError("The name of the file in the DIRECTORY is missing.")
-            arguments |= {"directory": identifier(directory, "DIRECTORY"), "file_name": remote}
+            arguments |= remote
             _call(connection, owner, "load_file", arguments)
         elif url is not None:
             _call(connection, owner, "load_url", arguments | {"uri": url}, secret=True)
@@ -159,6 +157,15 @@ def _plan(
         dimensions=file.dimensions if file is not None else None,
         file=file,
     )
+
+
+def _remote(path: Path | None, directory: str | None, file_name: str | None) -> dict[str, object]:
+    if directory is None:
+        return {}
+    remote = file_name or (path.name if path is not None else None)
+    if remote is None:
+        raise InputError("The name of the file in the DIRECTORY is missing.")
+    return {"directory": identifier(directory, "DIRECTORY"), "file_name": remote}
 
 
 def _limit(name: str, file: ModelFile | None, given: int | None) -> int:
