@@ -62,7 +62,11 @@ class Server:
         """Open the port and serve on a thread of its own; raises :class:`OSError` when the port is taken."""
         if self._listener is not None:
             raise RuntimeError("the server runs already")
-        self._listener = socket.create_server((LOOPBACK, self._wanted_port), backlog=_BACKLOG)
+        try:
+            self._listener = socket.create_server((LOOPBACK, self._wanted_port), backlog=_BACKLOG)
+        except OSError:
+            self.close()
+            raise
         self._thread = threading.Thread(
             target=self._listen, args=(self._listener,), name="oracle-listener", daemon=True
         )
@@ -95,8 +99,13 @@ class Server:
     def close(self) -> None:
         """Stop listening, end all sessions (running statements are cancelled), wait for them. Idempotent."""
         listener, self._listener = self._listener, None
-        if listener is None:
-            return
+        if listener is not None:
+            self._stop(listener)
+        self._log.close()
+        self._wake.close()
+        self._woken.close()
+
+    def _stop(self, listener: socket.socket) -> None:
         self._wake.send(b"\0")
         if self._thread is not None:
             self._thread.join()
@@ -107,9 +116,6 @@ class Server:
             channel.shutdown()
         for thread in sessions:
             thread.join(_JOIN_SECONDS)
-        self._log.close()
-        self._wake.close()
-        self._woken.close()
 
     def __enter__(self) -> Server:
         self.start()

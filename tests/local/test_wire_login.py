@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import oracledb
 import pytest
 
+from oraclerag.local.server import Server
 from tests.local.wire_backend import PASSWORD, SETTINGS, USER, Served
 
 
@@ -134,6 +136,22 @@ def test_pooled_servers(served: Served) -> None:
         cursor = connection.cursor()
         cursor.execute("select 1 from dual")
         assert cursor.fetchall() == [(1,)]
+
+
+def test_a_port_that_is_taken(served: Served, tmp_path: Path) -> None:
+    second = Server(served.engine, port=served.server.port, log_statements=tmp_path / "log")
+    with pytest.raises(OSError, match="in use"):
+        second.start()
+    with pytest.raises(RuntimeError):
+        served.server.start()
+    second.close()
+
+
+def test_a_server_that_never_started_can_be_closed(served: Served) -> None:
+    server = Server(served.engine)
+    with pytest.raises(RuntimeError):
+        _ = server.port
+    server.close()
 
 
 def test_asyncio(served: Served) -> None:

@@ -17,16 +17,16 @@ from tests.local.wire_backend import (
     BIG_MOMENT,
     DOCUMENT,
     MOMENT,
-    SETTINGS,
+    STRING_SETTINGS,
     VECTOR,
     Served,
     collect_dropped_sockets,
 )
 
 
-@pytest.fixture(scope="module", params=SETTINGS)
+@pytest.fixture(scope="module", params=STRING_SETTINGS)
 def served(request: pytest.FixtureRequest) -> Iterator[Served]:
-    with Served(SETTINGS[request.param]) as served:
+    with Served(STRING_SETTINGS[request.param]) as served:
         yield served
 
 
@@ -510,6 +510,15 @@ def test_the_current_schema(connection: oracledb.Connection) -> None:
     connection.current_schema = "third"  # the driver repeats its wish until it is granted
     cursor.execute("select schema from dual")
     assert cursor.fetchone() == ("THIRD",)
+
+
+def test_an_error_at_closing_a_cursor_is_told_by_the_next_call(served: Served) -> None:
+    with served.connect(stmtcachesize=0) as connection:
+        with connection.cursor() as cursor:
+            cursor.execute("select sticky from t")
+        with pytest.raises(oracledb.DatabaseError, match=r"^ORA-01555: "):
+            connection.ping()
+        connection.ping()
 
 
 def test_attributes_for_monitoring_are_accepted(connection: oracledb.Connection) -> None:

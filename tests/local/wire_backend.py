@@ -44,8 +44,8 @@ SETTINGS = {
     "default": Features(),
     "plain": Features(fast_authentication=False, end_of_response=False),
     "small packets": Features(sdu=512),
-    "short strings": Features(max_string_size=4000),
 }
+STRING_SETTINGS = SETTINGS | {"short strings": Features(max_string_size=4000)}
 USER, PASSWORD = "rag", "s3cret-Päss"
 CLOB_TEXT = "péché mignon ☃ 😀 " * 5000
 BLOB_DATA = bytes(range(256)) * 300
@@ -110,6 +110,8 @@ class CannedRows:
 
     def close(self) -> None:
         self.closed = True
+        if self.columns[0].name == "STICKY":
+            raise OraError(1555, "snapshot too old")
 
 
 def _put_cell(out: bytearray, kind: OraType, form: CellForm, value: Any, lobs: LobStore) -> None:
@@ -250,6 +252,8 @@ class CannedSession:
             return CannedRows([Column("1", OraType.NUMBER)], [(1,)])
         if text.startswith("select * from missing"):
             raise OraError(942, 'table or view "RAG"."MISSING" does not exist', sql.lower().index("missing"))
+        if text == "select sticky from t":
+            return CannedRows([Column("STICKY", OraType.NUMBER)], [(number,) for number in range(1000)])
         if text.startswith("select fault"):
             raise ValueError(f"the secret is {binds}")
         if text == "select late fault from dual":

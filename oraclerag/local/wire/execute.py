@@ -13,8 +13,10 @@ from oraclerag.local.wire.binds import BindInfo, Raw, convert_rows, read_bind_in
 from oraclerag.local.wire.capabilities import Dialect
 from oraclerag.local.wire.cursors import Cursor, CursorTable
 from oraclerag.local.wire.describe import put_describe
+from oraclerag.local.wire.faults import as_ora_error
 from oraclerag.local.wire.lobs import LobTable
 from oraclerag.local.wire.messages import MessageType, put_error, put_row_counts
+from oraclerag.local.wire.packets import Closed
 from oraclerag.local.wire.primitives import Reader, put_uint
 from oraclerag.local.wire.requests import ExecuteFlag, ExecuteRequest, Option, read_again, read_execute
 from oraclerag.local.wire.results import put_directions, put_outs, put_returned
@@ -148,13 +150,16 @@ class Statements:
             action()
             if cursor.shape.kind is StatementKind.QUERY:
                 self._after_read()
-        except OraError as error:
+        except (StatementError, Closed):
+            raise
+        except Exception as fault:
+            error = as_ora_error(fault)
             cursor.described = None  # what was said about the columns in this response is not sent
             number = cursor.id
             if is_new and error.number == CANCELLED:  # a client that timed out does not look at the response
                 self._cursors.close(number)
                 number = 0
-            raise StatementError(error, number) from error
+            raise StatementError(error, number) from fault
 
     def _run_execute(
         self,

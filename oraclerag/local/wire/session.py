@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import logging
-import traceback
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from oraclerag.local.interface import Engine, EngineSession, OraError
 from oraclerag.local.wire import capabilities, login, piggybacks
 from oraclerag.local.wire.capabilities import FIELD_VERSION_23_1_TOKENS, Dialect, Features
 from oraclerag.local.wire.execute import CANCELLED, StatementError, Statements
+from oraclerag.local.wire.faults import as_ora_error, report
 from oraclerag.local.wire.lobs import LobTable, answer_lob_request, read_freed_locators, read_lob_request
 from oraclerag.local.wire.messages import MessageType, put_error, put_pairs, put_status, put_token
 from oraclerag.local.wire.packets import Abandoned, Channel, Closed, DataFlag
@@ -18,8 +18,6 @@ from oraclerag.local.wire.piggybacks import Piggyback
 from oraclerag.local.wire.primitives import Reader, put_counted, put_uint
 from oraclerag.local.wire.statement_log import StatementLog, Trip
 from oraclerag.local.wire.verifier import Verifiers
-
-logger = logging.getLogger(__name__)
 
 _CANCELLED_TEXT = "user requested cancel of current operation"
 _ABORT_ON_ERROR = 2
@@ -84,7 +82,7 @@ class Session:
         except Closed:
             pass
         except Exception as error:  # noqa: BLE001 - a session must not take the listener down
-            _report(error)
+            report(error)
         finally:
             self._end()
 
@@ -94,7 +92,7 @@ class Session:
             try:
                 self._session.close()
             except Exception as error:  # noqa: BLE001 - the socket is given back whatever happens
-                _report(error)
+                report(error)
         self._channel.close()
 
     # requests
@@ -156,9 +154,7 @@ class Session:
     def _read_piggyback(self, reader: Reader) -> None:
         code = self._read_head(reader)
         if code == Piggyback.CLOSE_CURSORS:
-            numbers = piggybacks.read_closed_cursors(reader)
-            if self._statements is not None:
-                self._statements.close_cursors(numbers)
+            self._close_cursors(piggybacks.read_closed_cursors(reader))
         elif code == Piggyback.FREE_LOBS:
             self._lobs.free(read_freed_locators(reader))
         elif code == Piggyback.SET_SCHEMA:
@@ -175,13 +171,23 @@ class Session:
         else:
             raise Closed
 
+    def _close_cursors(self, numbers: list[int]) -> None:
+        if self._statements is not None:
+            with self._postponing():
+                self._statements.close_cursors(numbers)
+
     def _set_schema(self, name: str) -> None:
-        if self._session is None:
-            return
+        if self._session is not None:
+            with self._postponing():
+                self._session.set_schema(name)
+
+    @contextlib.contextmanager
+    def _postponing(self) -> Iterator[None]:
+        """Keep an error for the next call: a piggyback has no reply of its own."""
         try:
-            self._session.set_schema(name)
-        except OraError as error:
-            self._postponed = error  # a piggyback has no reply: the call behind it fails
+            yield
+        except Exception as error:  # noqa: BLE001 - the call behind it fails with it
+            self._postponed = as_ora_error(error)
 
     # login
 
@@ -234,13 +240,10 @@ class Session:
             self._dispatch(code, reader, out, trip)
         except StatementError as error:
             failure = error
-        except OraError as error:
-            failure = StatementError(error, 0)
         except (Closed, Abandoned):
             raise
         except Exception as error:  # noqa: BLE001 - the session lives on
-            _report(error)
-            failure = StatementError(_internal(error), 0)
+            failure = StatementError(as_ora_error(error), 0)
         self._postponed = None
         if failure is not None:
             del out[before:]
@@ -343,6 +346,8 @@ class Session:
 
     def _authenticate(self, code: int, reader: Reader, out: bytearray) -> None:
         request = login.read_credentials(reader)
+        if self._session is not None:
+            raise OraError(3001, "unimplemented feature: changing a password")
         if code == login.FIRST_PHASE:
             pairs = self._authentication.challenge(request)
         else:
@@ -356,15 +361,3 @@ class Session:
         put_counted(out, _VERSION_TEXT)
         put_uint(out, release << 24 | update << 16 | revision << 12 | increment << 4 | extension)
         put_error(out, self._dialect.field_version, in_transaction=self._in_transaction)
-
-
-def _internal(error: Exception) -> OraError:
-    """Give the error a client sees for a fault of ours: its kind, never its text, which may hold values."""
-    kind = type(error).__name__
-    return OraError(604, f"Error occurred at recursive SQL level 1. Check subsequent errors.\nlocal database: {kind}")
-
-
-def _report(error: Exception) -> None:
-    """Log a fault of ours with the places it came through, without its text, which may hold values."""
-    places = "".join(traceback.format_tb(error.__traceback__))
-    logger.error("%s in a session\n%s", type(error).__name__, places)
