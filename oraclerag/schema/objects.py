@@ -167,8 +167,8 @@ def _create(connection: sqlalchemy.Connection, item: SchemaObject, schema: str) 
         # the dictionary was read before: another migration may have been faster
         if not Dictionary(driver_connection(connection), schema).has(item):
             raise SchemaError(
-                f"The schema {schema} has an object of another kind in the place of the {item.kind.lower()} {item.name} "
-                f"({code_of(error.orig)}).",
+                f"The schema {schema} has an object of another kind in the place of the {item.kind.lower()} "
+                f"{item.name} ({code_of(error.orig)}).",
                 hint=RENAME,
             ) from error.orig
 
