@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from oraclerag.local.engine.functions import AGGREGATES, NEEDS_ORDER, WHOLE_NUMBERS, WINDOW_FUNCTIONS
 from oraclerag.local.engine.lexer import Token
-from oraclerag.local.engine.operands import Operand, refuse_key
+from oraclerag.local.engine.operands import NO_KEY, Operand, refuse_key, type_of
 from oraclerag.local.engine.tree import Node, Output, join
 from oraclerag.local.interface import OraError
 
@@ -24,6 +24,19 @@ class SortKey(Node):
         for part in self.parts:
             if isinstance(part, Node):
                 refuse_key(part)
+        super().write(output)
+
+
+class Extreme(Operand):
+    """What MIN or MAX is taken of: its type must have an order."""
+
+    __slots__ = ()
+
+    def write(self, output: Output) -> None:
+        """Write it, or raise ORA-00932."""
+        kind = type_of(self.inner)
+        if kind in NO_KEY:
+            raise OraError(932, f"inconsistent datatypes: expected - got {kind.upper()}")
         super().write(output)
 
 
@@ -89,7 +102,7 @@ def read(parser: ExpressionParser, name: str, token: Token) -> Node:
     if name in WINDOW_FUNCTIONS:
         raise OraError(30484, "missing window specification for this function", position)
     if nested:
-        raise OraError(978, "nested group function without GROUP BY", position)
+        parser.nested_aggregate = position
     node = Node(inner, "::numeric" if name in WHOLE_NUMBERS else "", kind="aggregate", type=function.type)
     node.value = name
     parser.aggregates.append(node)
@@ -123,7 +136,7 @@ def _call(parser: ExpressionParser, name: str, distinct: str, values: list[Node]
     if distinct:
         values = [Node(distinct, SortKey(values[0]))]
     elif values and name in AGGREGATES and name != "COUNT":
-        values = [Operand(values[0], number=name not in ("MIN", "MAX", "ANY_VALUE"))]
+        values = [Extreme(values[0])] if name in ("MIN", "MAX") else [Operand(values[0], number=name != "ANY_VALUE")]
     return Node(*function.emit(values))
 
 

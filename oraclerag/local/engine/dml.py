@@ -99,15 +99,15 @@ class Parser(QueryParser):
         self.need("INTO")
         targets = 0
         while True:
-            token = self.token
-            if token.kind != "bind":
+            if self.token.kind != "bind":
+                self.position -= 1 if targets else 0  # then it is the comma before it that is out of place
                 self.unexpected()
             self.position += 1
             targets += 1
             if not self.accept(","):
                 break
         if targets != len(values):
-            number, word = (947, "not enough values") if targets > len(values) else (913, "too many values")
+            number, word = (947, "not enough values") if targets < len(values) else (913, "too many values")
             raise OraError(number, word, self.token.position)
         self.returning = targets
         return Node(" RETURNING ", *join(values))
@@ -132,7 +132,7 @@ class Parser(QueryParser):
         known = len(self.aggregates)
         node = self.expression()
         if len(self.aggregates) > known:
-            self.unsupported("aggregates in RETURNING")
+            raise OraError(934, "Group function is not allowed here.", self.token.position)
         return Operand(node)
 
     def _changed_rows(self, target: Node, source: Source, where: list[Node], block: Block) -> list[str | Node]:

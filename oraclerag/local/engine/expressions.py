@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from oraclerag.local.engine import aggregates, casts, json_functions, literals, vectors
@@ -40,9 +39,7 @@ _QUALIFIED_ARITHMETIC: dict[tuple[str, str, str], DataType] = {
     ("date", "+", "interval"): "date",
     ("date", "-", "interval"): "date",
 }
-_MODEL_SETTINGS = re.compile(r"\d+")
 MAX_LIST = 65535
-BEHIND_A_CONDITION = frozenset({"AND", "OR"})
 
 
 class ExpressionParser(Cursor):
@@ -60,7 +57,8 @@ class ExpressionParser(Cursor):
         self.sequences: dict[str, Node] = {}
         self.binds_allowed = True
         self.embeds = False
-        self.level_allowed = False
+        self.levels: list[Node] = []
+        self.nested_aggregate: int | None = None
 
     def parenthesized_query(self) -> Node:
         """Read ``(query)`` as an expression; the query parser provides it."""
@@ -176,6 +174,8 @@ class ExpressionParser(Cursor):
                 escape = self.operand()
                 if escape.kind == "string" and len(escape.value) != 1:
                     raise OraError(1425, "escape character must be character string of length 1", self.token.position)
+                if escape.kind == "string" and pattern.kind == "string":
+                    self._check_escapes(pattern.value, escape.value)
                 parts.append(escape)
             else:
                 parts.append("''")
@@ -183,6 +183,13 @@ class ExpressionParser(Cursor):
         if negated:
             self.unsupported(self.token.upper)
         return left
+
+    def _check_escapes(self, pattern: str, escape: str) -> None:
+        at = pattern.find(escape)
+        while at >= 0:
+            if pattern[at + 1 : at + 2] not in ("%", "_", escape):
+                raise OraError(1424, "missing or illegal character following the escape character", self.token.position)
+            at = pattern.find(escape, at + 2)
 
     def _query_ahead(self) -> bool:
         ahead = 0
@@ -245,6 +252,10 @@ class ExpressionParser(Cursor):
                 kind: DataType = _QUALIFIED_ARITHMETIC.get(
                     (left.type, operator, right.type), "number" if left.type == right.type == "number" else ""
                 )
+                if right.type == "interval" and right.value:  # months: a day the month does not have is an error
+                    sign = "" if operator == "+" else "-"
+                    left = Node("ora.plus_months(", left, f", {sign}({right.value}))", type=left.type)
+                    continue
                 left = Node(Operand(left, number=True), f" {operator} ", Operand(right, number=True), type=kind)
             elif operator == "||":
                 values = [left]
@@ -335,8 +346,6 @@ class ExpressionParser(Cursor):
             self.need(")")
             return Node("(", *join(values), ")")
         self.need(")")
-        if self.at("(") and False:
-            self.unexpected()
         if first.kind in ("bind", "string", "integer", "number", "null", "column", "embedding"):
             return first
         kinds: dict[str, NodeKind] = {"distance": "distance", "aggregate": "aggregate", "rownum": "rownum"}
@@ -374,6 +383,8 @@ class ExpressionParser(Cursor):
             self.position += 1
             self.unexpected()
         if self.at("("):
+            if self.at("(", "+", ")"):
+                self.unsupported("the outer join operator (+); write LEFT JOIN")
             return self._call(chain, written, token)
         last = chain[-1]
         if last in ("NEXTVAL", "CURRVAL") and len(chain) > 1:
@@ -480,9 +491,16 @@ def _rownum(parser: ExpressionParser, token: Token, following: Token) -> Node | 
     return node
 
 
+def _own_rowid(parser: ExpressionParser, token: Token, following: Token) -> Node | None:  # noqa: ARG001
+    parser.position += 1
+    return _rowid([])
+
+
 def _level(parser: ExpressionParser, token: Token, following: Token) -> Node | None:  # noqa: ARG001
     parser.position += 1
-    return Column(["LEVEL"], parser.scope, token.position)
+    node = Column(["LEVEL"], parser.scope, token.position)
+    parser.levels.append(node)
+    return node
 
 
 def _function_word(parser: ExpressionParser, token: Token, following: Token) -> Node | None:
@@ -622,6 +640,7 @@ _WORDS: dict[str, Callable[[ExpressionParser, Token, Token], Node | None]] = {
     "TRUE": _constant("TRUE", "other", "boolean"),
     "FALSE": _constant("FALSE", "other", "boolean"),
     "ROWNUM": _rownum,
+    "ROWID": _own_rowid,
     "LEVEL": _level,
     "DATE": _typed_literal,
     "TIMESTAMP": _typed_literal,

@@ -71,6 +71,12 @@ def concatenation(arguments: list[Node]) -> Parts:
 def _decode(arguments: list[Node]) -> Parts:
     parts: list[str | Node] = ["CASE"]
     rest = arguments[1:]
+    if rest[1].kind in ("integer", "number"):  # the first result gives the type, the others are converted when reached
+        results = {*range(1, len(rest), 2), *({len(rest) - 1} if len(rest) % 2 else ())}
+        rest = [
+            Node("ora.num(", value, ")") if number in results and value.kind == "string" else value
+            for number, value in enumerate(rest)
+        ]
     while len(rest) > 1:
         if rest[0].kind == "null":
             parts += [" WHEN ", arguments[0], " IS NULL THEN ", rest[1]]

@@ -83,7 +83,8 @@ def _input(value: Node, *, strict: bool = False) -> Node:
     return Node("ora.json_strict(" if strict else "ora.json(", value, ")", type="json")
 
 
-def _passing(parser: ExpressionParser) -> dict[str, Node]:
+def _passing(parser: ExpressionParser, found: JsonPath) -> dict[str, Node]:
+    """Read PASSING; a variable of the path that gets no value is ORA-40463."""
     variables: dict[str, Node] = {}
     if parser.accept("PASSING"):
         while True:
@@ -92,6 +93,9 @@ def _passing(parser: ExpressionParser) -> dict[str, Node]:
             variables[parser.identifier()] = value
             if not parser.accept(","):
                 break
+    for name in found.variables:
+        if name not in variables:
+            raise OraError(40463, f"JSON path variable {name} has no value", parser.token.position)
     return variables
 
 
@@ -128,6 +132,8 @@ def _behaviours(parser: ExpressionParser, *, objects: bool = False, exists: bool
             parser.unsupported(f"ON {event}")
         parser.position += 1
         found[event] = word
+    if found.get("ERROR") == "ERROR" and not exists:
+        found.setdefault("EMPTY", "ERROR")
     return found
 
 
@@ -152,7 +158,7 @@ def _json_value(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
     value = _head(parser)
     parser.need(",")
     found = path(parser)
-    variables = _passing(parser)
+    variables = _passing(parser, found)
     target = _returning(parser)
     if parser.token.upper in ("TRUNCATE", "ASCII"):
         parser.position += 1
@@ -182,7 +188,7 @@ def _json_query(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
     found = JsonPath("$", ())
     if parser.accept(","):
         found = path(parser)
-    variables = _passing(parser)
+    variables = _passing(parser, found)
     target = _returning(parser)
     wrapper = ""
     while True:
@@ -234,13 +240,11 @@ def _json_exists(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
     value = _head(parser)
     parser.need(",")
     found = path(parser)
-    variables = _passing(parser)
+    variables = _passing(parser, found)
     behaviours = _behaviours(parser, exists=True)
     parser.need(")")
     document = _input(value, strict=behaviours.get("ERROR") == "ERROR")
     if found.substring_of is not None:
-        if found.substring_of not in variables:
-            raise OraError(40463, f"JSON path variable {found.substring_of} has no value", parser.token.position)
         sought = variables.pop(found.substring_of)
         if variables:
             parser.unsupported("has substring beside other variables in a JSON path")
@@ -508,7 +512,7 @@ def table(parser: ExpressionParser) -> tuple[Node, Columns]:
     found = JsonPath("$", ())
     if parser.accept(","):
         found = path(parser)
-    variables = _passing(parser)
+    variables = _passing(parser, found)
     behaviours = {"ERROR": "EMPTY ARRAY"}
     for words in (("ERROR", "ON", "ERROR"), ("NULL", "ON", "ERROR"), ("ERROR", "ON", "EMPTY"), ("NULL", "ON", "EMPTY")):
         if parser.accept(*words) and words == ("ERROR", "ON", "ERROR"):

@@ -25,12 +25,16 @@ class JsonPath:
 
     ``substring_of`` is set when the path ended in a filter ``has substring $v``, which PostgreSQL does not have: then
     ``text`` leads to the texts to look into, and the value of variable ``substring_of`` is looked for. ``steps`` are
-    keys and indexes when the path has nothing else, else None.
+    keys and indexes when the path has nothing else, else None. ``variables`` are the names PASSING must give.
     """
 
     text: str
     steps: tuple[str, ...] | None
     substring_of: str | None = None
+    variables: tuple[str, ...] = ()
+
+
+_VARIABLE = re.compile(r'"(?:[^"\\]|\\.)*"|\$(\w+)')
 
 
 def convert(path: str, position: int) -> JsonPath:
@@ -65,12 +69,13 @@ def convert(path: str, position: int) -> JsonPath:
             substring = _SUBSTRING_OF_VARIABLE.fullmatch(condition)
             if substring and not text[at:].strip():
                 tail = substring.group(1)[1:]
-                return JsonPath("".join(out) + _quote_members(tail), None, substring.group(2))
+                return JsonPath("".join(out) + _quote_members(tail), None, substring.group(2), (substring.group(2),))
             out.append(f" ? ({_condition(condition, position)})")
             steps = None
         else:
             raise _wrong(path, position)
-    return JsonPath("".join(out), tuple(steps) if steps is not None else None)
+    variables = tuple(found.group(1) for found in _VARIABLE.finditer(text) if found.group(1))
+    return JsonPath("".join(out), tuple(steps) if steps is not None else None, None, variables)
 
 
 def _wrong(path: str, position: int) -> OraError:

@@ -142,7 +142,7 @@ def _months(text: str, first: str, last: str, token: Token) -> Node:
     if last not in ("YEAR", "MONTH"):
         raise OraError(30089, "missing or invalid <datetime field>", token.position)
     months = int(found[2]) * 12 + int(found[3] or 0) if first == "YEAR" else int(found[2])
-    return Node(f"interval '{found[1]}{months} month'", type="interval")
+    return Node(f"interval '{found[1]}{months} month'", type="interval", value=f"{found[1]}{months}")
 
 
 def check_date_format(text: str, position: int) -> None:

@@ -29,7 +29,6 @@ class QueryParser(ExpressionParser):
         super().__init__(tokens, names, source)
         self.tables: list[tuple[str, str]] = []
         self.common: list[dict[str, Columns | None]] = []
-        self.levels: list[Node] = []
         self.lock_wait = LockWait.WAIT
         self.lock_seconds = 0
         self.locks = False
@@ -157,10 +156,10 @@ class QueryParser(ExpressionParser):
     # -- one block
 
     def _block(self) -> Block:
-        saved = (self.scope, self.aggregates, self.windows, self.rownums, self.sequences, self.levels)
+        saved = (self.scope, self.aggregates, self.windows, self.rownums, self.sequences, self.levels, self.nested_aggregate)
         scope = Scope(self.scope)
         self.scope, self.aggregates, self.windows, self.rownums = scope, [], [], []
-        self.sequences, self.levels = {}, []
+        self.sequences, self.levels, self.nested_aggregate = {}, [], None
         block = Block(scope)
         if self.accept("DISTINCT") or self.accept("UNIQUE"):
             block.distinct = True
@@ -172,6 +171,8 @@ class QueryParser(ExpressionParser):
         sequences = len(self.sequences)
         if self.accept("FROM"):
             self._from(block)
+        elif self.at("INTO"):
+            self.missing("THEN")  # SELECT ... INTO is PL/SQL
         elif not self._ends_select_list():
             self.missing("FROM")
         if self.accept("WHERE"):
@@ -188,11 +189,14 @@ class QueryParser(ExpressionParser):
             raise OraError(1788, "CONNECT BY clause required in this query block", self.token.position)
         if len(self.sequences) > sequences:
             raise OraError(2287, "sequence number not allowed here", self.token.position)
+        if self.nested_aggregate is not None:
+            if block.group is not None:
+                self.unsupported("an aggregate inside an aggregate")
+            raise OraError(978, "nested group function without GROUP BY", self.nested_aggregate)
         block.aggregated = bool(self.aggregates)
         block.windows = self.windows
         refusals.name_references(block)
-        self.block_aggregates = self.aggregates
-        self.scope, self.aggregates, self.windows, self.rownums, self.sequences, self.levels = saved
+        self.scope, self.aggregates, self.windows, self.rownums, self.sequences, self.levels, self.nested_aggregate = saved
         return block
 
     def _ends_select_list(self) -> bool:
@@ -361,11 +365,11 @@ class QueryParser(ExpressionParser):
                 sets.append(self._grouping_set())
             self.need(")")
             return Node("GROUPING SETS (", *join(sets), ")", value="sets")
+        if self._query_ahead():
+            raise OraError(22818, "subquery expressions not allowed here", token.position)
         node = self.expression()
         if node.kind == "integer":
             raise OraError(3162, f"GROUP BY position {node.value}: GROUP_BY_POSITION_ENABLED is FALSE", token.position)
-        if node.kind == "subquery":
-            raise OraError(22818, "subquery expressions not allowed here", token.position)
         return node
 
     def _grouping_set(self) -> Node:
@@ -414,10 +418,12 @@ class QueryParser(ExpressionParser):
             right = self._table(scope)
             if natural:
                 parts += [f" NATURAL{kind}", *right]
-                scope.merged |= {"*"}
+                left_names = {name for source in scope.sources[:known] for name in source.columns or ()}
+                common = left_names & {name for source in scope.sources[known:] for name in source.columns or ()}
+                scope.merged.update(dict.fromkeys(common, 25155))
             elif self.accept("USING"):
                 columns = self._name_list()
-                scope.merged |= set(columns)
+                scope.merged.update(dict.fromkeys(columns, 25154))
                 parts += [kind, *right, f" USING ({', '.join(quote(column) for column in columns)})"]
             else:
                 if not self.accept("ON"):
@@ -426,7 +432,6 @@ class QueryParser(ExpressionParser):
                 condition = self.expression()
                 refusals.check_where(len(self.aggregates) > aggregates, False, self.token.position)
                 parts += [kind, *right, " ON ", condition]
-            del known
 
     def _join_kind(self) -> str | None:
         word = self.token.upper
@@ -461,13 +466,14 @@ class QueryParser(ExpressionParser):
             return self._json_table(scope)
         if word in ("TABLE", "XMLTABLE", "VECTOR_CHUNKS", "CONTAINERS", "GRAPH_TABLE", "ONLY") and self.peek().upper == "(":
             self.unsupported(f"{word} in FROM")
-        return self.named_table(scope)
+        parts = self.named_table(scope)
+        if self.at("(") and self.tokens[self.position - 1].value == scope.sources[-1].table:
+            self.unsupported(f"the function {scope.sources[-1].table} in FROM")
+        return parts
 
     def named_table(self, scope: Scope) -> list[str | Node]:
         """Read the name of a table or view with its alias; it becomes a source of ``scope``."""
         names = self.table_name()
-        if self.at("("):
-            self.unsupported(f"the function {'.'.join(names)} in FROM")
         if names in (["DUAL"], ["SYS", "DUAL"]):
             alias = self._alias() or "DUAL"
             scope.sources.append(Source(alias, {"DUMMY": "text"}, schema="SYS", table="DUAL"))

@@ -52,7 +52,7 @@ def check_block(block: Block, keys: list[Node]) -> None:
     if any(node.value == "sets" for node in block.group or []):
         return
     grouped = {key.canonical() for key in _group_keys(block.group or [])}
-    number = 979 if block.group is not None else 937
+    number = 979 if block.group is not None or block.having is not None else 937
     for item in block.items:
         if item.star:
             _refuse_star(block, grouped, number, item.qualifier)

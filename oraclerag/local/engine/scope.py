@@ -69,7 +69,8 @@ class Source:
 class Scope:
     """The sources of one query block; ``parent`` is the block around it, whose columns it may use.
 
-    ``merged`` are the columns of USING and NATURAL joins, which belong to no single table.
+    ``merged`` are the columns of USING and NATURAL joins, which belong to no single table, with the ORA number that
+    a qualifier before them raises.
     """
 
     __slots__ = ("aliases", "merged", "parent", "references", "sources")
@@ -78,7 +79,7 @@ class Scope:
         self.parent = parent
         self.sources: list[Source] = []
         self.references: list[Column] = []
-        self.merged: set[str] = set()
+        self.merged: dict[str, int] = {}
         self.aliases: dict[str, Node] = {}
 
     def source(self, alias: str) -> Source | None:
@@ -179,6 +180,8 @@ class Column(Node):
         chain = self.chain
         at = 1 if source.alias == chain[0] else 2
         name = chain[at]
+        if self.scope is not None and name in self.scope.merged and source in self.scope.sources:
+            raise OraError(self.scope.merged[name], "column part of USING or NATURAL join cannot have qualifier", self.position)
         if source.columns is not None and name in source.columns:
             self.type = source.columns[name]
         elif source.columns is not None and name not in _PSEUDOCOLUMNS:
@@ -208,7 +211,7 @@ class Column(Node):
     def canonical(self) -> str:
         """Give alias and name when the source is known, else the name alone."""
         if self.target is not None:
-            return f"({self.target.canonical()})"
+            return self.target.canonical()
         source = self.own_source()
         if source is None or source.alias is None:
             return ".".join(quote(name) for name in self.chain)

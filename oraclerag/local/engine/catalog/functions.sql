@@ -28,10 +28,11 @@ DECLARE
   result text := '';
 BEGIN
   WHILE rest <> '' LOOP
-    piece := substring(rest FROM '^(?:"[^"]*"|(?i:SSSSS|SYYYY|RRRR|RR|FF[1-9]|FF|TZR|TZD|TS|DL|DS|X|J|HH24|HH12|HH|MI|MM|MONTH|MON|SS|DDD|DD|DAY|DY|D|YYYY|YYY|YY|Y|IYYY|IW|WW|W|Q|CC|AM|PM|A\.M\.|P\.M\.|BC|AD|B\.C\.|A\.D\.|RM|TZH|TZM|FM|FX|TH|Y,YYY)|[-/,.;:\s])');
+    piece := substring(pg_catalog.upper(rest) FROM '^(?:"[^"]*"|(?:SSSSS|SYYYY|RRRR|RR|FF[1-9]|FF|TZR|TZD|TS|DL|DS|X|J|HH24|HH12|HH|MI|MM|MONTH|MON|SS|DDD|DD|DAY|DY|D|YYYY|YYY|YY|Y|IYYY|IW|WW|W|Q|CC|AM|PM|A\.M\.|P\.M\.|BC|AD|B\.C\.|A\.D\.|RM|TZH|TZM|FM|FX|TH|Y,YYY)|[-/,.;:\s])');
     IF piece IS NULL THEN
       PERFORM ora.fail(1821, 'date format not recognized');
     END IF;
+    piece := left(rest, length(piece));
     rest := substr(rest, length(piece) + 1);
     result := result || CASE pg_catalog.upper(piece)
       WHEN 'SYYYY' THEN 'YYYY' WHEN 'RRRR' THEN 'YYYY' WHEN 'RR' THEN 'YY' WHEN 'FF' THEN 'US' WHEN 'FF7' THEN 'US"0"'
@@ -48,7 +49,7 @@ CREATE FUNCTION ora.nls_timestamp_tz() RETURNS text LANGUAGE sql STABLE PARALLEL
   SELECT ora.setting('ora.nls_timestamp_tz_format', 'DD-MON-RR HH.MI.SSXFF AM TZR') $$;
 
 -- Reads text by a format: missing punctuation is forgiven, missing trailing time parts too, nothing else.
-CREATE FUNCTION ora.read_datetime(value text, format text) RETURNS text LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE AS $$
+CREATE FUNCTION ora.read_datetime(value text, format text, date_only boolean) RETURNS text LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   v text := ltrim(value);
   f text := format;
@@ -62,7 +63,7 @@ DECLARE
   width int4;
 BEGIN
   WHILE f <> '' LOOP
-    e := pg_catalog.upper(substring(f FROM '^(?:"[^"]*"|(?i:FM|FX|SYYYY|YYYY|RRRR|RR|YYY|YY|Y|MONTH|MON|MM|DDD|DD|DAY|DY|D|HH24|HH12|HH|MI|SSSSS|SS|FF[1-9]?|AM|PM|A\.M\.|P\.M\.|TZH|TZM|TZR|TZD|X)|[-/,.;:\s]+)'));
+    e := substring(pg_catalog.upper(f) FROM '^(?:"[^"]*"|(?:FM|FX|SYYYY|YYYY|RRRR|RR|YYY|YY|Y|MONTH|MON|MM|DDD|DD|DAY|DY|D|HH24|HH12|HH|MI|SSSSS|SS|FF[1-9]?|AM|PM|A\.M\.|P\.M\.|TZH|TZM|TZR|TZD|X)|[-/,.;:\s]+)');
     IF e IS NULL THEN
       PERFORM ora.fail(1821, 'date format not recognized');
     END IF;
@@ -89,14 +90,16 @@ BEGIN
     IF e IN ('MON', 'MONTH') THEN
       digits := pg_catalog.upper(substring(v FROM '^[A-Za-z]+'));
       mo := coalesce(array_position(long_months, digits), array_position(months, left(digits, 3)));
-      IF mo IS NULL OR (array_position(long_months, digits) IS NULL AND e = 'MONTH' AND length(digits) > 3) THEN
+      IF digits IS NULL AND date_only THEN
+        PERFORM ora.fail(1861, 'literal does not match format string');
+      ELSIF mo IS NULL OR (array_position(long_months, digits) IS NULL AND e = 'MONTH' AND length(digits) > 3) THEN
         PERFORM ora.fail(1843, 'An invalid month was specified.');
       END IF;
       v := substr(v, CASE WHEN array_position(long_months, digits) IS NOT NULL THEN length(digits) ELSE 3 END + 1);
     ELSIF e IN ('DAY', 'DY') THEN
       v := regexp_replace(v, '^[A-Za-z]+', '');
     ELSIF e IN ('AM', 'PM', 'A.M.', 'P.M.') THEN
-      half := pg_catalog.upper(substring(v FROM '^(?i:A\.M\.|P\.M\.|AM|PM)'));
+      half := pg_catalog.upper(substring(pg_catalog.upper(v) FROM '^(?:A\.M\.|P\.M\.|AM|PM)'));
       IF half IS NULL THEN
         PERFORM ora.fail(1855, 'AM/A.M. or PM/P.M. required');
       END IF;
@@ -115,7 +118,7 @@ BEGIN
       width := CASE WHEN e IN ('YYYY', 'SYYYY', 'RRRR') THEN 4 WHEN e = 'RR' THEN 4 WHEN e IN ('YYY', 'DDD') THEN 3 WHEN e IN ('Y', 'D') THEN 1
                     WHEN e = 'SSSSS' THEN 5 WHEN e LIKE 'FF%' THEN 9 ELSE 2 END;
       digits := substring(v FROM '^[+-]?[0-9]{1,' || width || '}');
-      IF e = 'RR' AND length(digits) > 2 AND f ~ '^(?i:MM|DD|HH|MI|SS)' THEN
+      IF e = 'RR' AND length(digits) > 2 AND f ~* '^(?:MM|DD|HH|MI|SS)' THEN
         digits := left(digits, 2);
       END IF;
       IF digits IS NULL THEN
@@ -177,16 +180,16 @@ BEGIN
 END $$;
 
 CREATE FUNCTION ora.to_date(text, text) RETURNS ora.odate LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
-  SELECT ora.timestamp_odate(ora.read_datetime($1, $2)::timestamp) $$;
+  SELECT ora.timestamp_odate(ora.read_datetime($1, $2, true)::timestamp) $$;
 CREATE FUNCTION ora.to_date(text) RETURNS ora.odate LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT ora.to_date($1, ora.nls_date()) $$;
 CREATE FUNCTION ora.to_date(ora.odate) RETURNS ora.odate LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT $1 $$;
 CREATE FUNCTION ora.to_date(timestamp) RETURNS ora.odate LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.timestamp_odate($1) $$;
 CREATE FUNCTION ora.to_timestamp(text, text) RETURNS timestamp LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
-  SELECT ora.read_datetime($1, $2)::timestamp $$;
+  SELECT ora.read_datetime($1, $2, false)::timestamp $$;
 CREATE FUNCTION ora.to_timestamp(text) RETURNS timestamp LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT ora.to_timestamp($1, ora.nls_timestamp()) $$;
 CREATE FUNCTION ora.to_timestamp(timestamp) RETURNS timestamp LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT $1 $$;
 CREATE FUNCTION ora.to_timestamp_tz(text, text) RETURNS timestamptz LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
-  SELECT ora.read_datetime($1, $2)::timestamptz $$;
+  SELECT ora.read_datetime($1, $2, false)::timestamptz $$;
 CREATE FUNCTION ora.to_timestamp_tz(text) RETURNS timestamptz LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
   SELECT ora.to_timestamp_tz($1, ora.nls_timestamp_tz()) $$;
 CREATE FUNCTION ora.to_timestamp_tz(timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT $1 $$;
@@ -292,7 +295,7 @@ CREATE FUNCTION ora.to_number(float8) RETURNS numeric LANGUAGE sql IMMUTABLE STR
 CREATE FUNCTION ora.to_number(boolean) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.bool_num($1) $$;
 CREATE FUNCTION ora.to_number(value text, format text) RETURNS numeric LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
-  IF format ~ '^(?i:FM)?[0xX]+$' AND format ~* 'x' THEN
+  IF format ~* '^(?:FM)?[0X]+$' AND format ~* 'x' THEN
     IF value !~* '^\s*[0-9a-f]+\s*$' OR length(btrim(value)) > length(replace(pg_catalog.upper(format), 'FM', '')) THEN
       PERFORM ora.fail(1722, 'unable to convert string value to a number');
     END IF;
@@ -536,7 +539,7 @@ BEGIN
   END IF;
   result := pg_catalog.to_char($1, replace($2, '$', ''));
   IF result LIKE '%##%' THEN
-    RETURN repeat('#', length(regexp_replace($2, '^(?i:FM)', '')) + 1);
+    RETURN repeat('#', length(regexp_replace($2, '^FM', '', 'i')) + 1);
   END IF;
   RETURN CASE WHEN $2 LIKE '%$%' THEN regexp_replace(result, '([0-9])', '$\1') ELSE result END;
 END $$;
@@ -647,6 +650,14 @@ CREATE FUNCTION ora.add_months(d ora.odate, n numeric) RETURNS ora.odate LANGUAG
     ELSE ora.timestamp_odate(d::timestamp + make_interval(months => trunc(n)::int4)) END $$;
 CREATE FUNCTION ora.add_months(t timestamp, n numeric) RETURNS ora.odate LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.add_months(ora.timestamp_odate(t), n) $$;
 CREATE FUNCTION ora.add_months(t timestamptz, n numeric) RETURNS ora.odate LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT ora.add_months(ora.timestamptz_odate(t), n) $$;
+-- An interval of months: a day that the month does not have is an error, ADD_MONTHS would take the last one.
+CREATE FUNCTION ora.plus_months(t timestamp, months int4) RETURNS timestamp LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT CASE WHEN extract(day FROM t) = extract(day FROM t + make_interval(months => months)) THEN t + make_interval(months => months)
+    ELSE ora.fail(1839, 'date not valid for month specified')::timestamp END $$;
+CREATE FUNCTION ora.plus_months(d ora.odate, months int4) RETURNS ora.odate LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT ora.timestamp_odate(ora.plus_months(d::timestamp, months)) $$;
+CREATE FUNCTION ora.plus_months(t timestamptz, months int4) RETURNS timestamptz LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
+  SELECT ora.plus_months(t::timestamp, months)::timestamptz $$;
 CREATE FUNCTION ora.months_between(a timestamp, b timestamp) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT trim_scale(round((extract(year FROM a) - extract(year FROM b)) * 12 + extract(month FROM a) - extract(month FROM b)
     + CASE WHEN extract(day FROM a) = extract(day FROM b)
