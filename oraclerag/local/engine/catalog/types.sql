@@ -84,13 +84,13 @@ CREATE CAST (ora.blob AS bytea) WITH FUNCTION ora.blob_bytea(ora.blob) AS IMPLIC
 CREATE CAST (bytea AS ora.blob) WITHOUT FUNCTION AS ASSIGNMENT;
 
 -- Numbers in text, by Oracle's syntax: PostgreSQL would also take NaN, 0x1F and 1_000.
-CREATE FUNCTION ora.num(t text) RETURNS numeric LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+-- The conversion itself is the input function of numeric, since the cast of text to numeric is this function.
+CREATE FUNCTION ora.no_number(t text) RETURNS numeric LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
-  IF t ~ '^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$' THEN
-    RETURN t::numeric;
-  END IF;
   RAISE EXCEPTION USING ERRCODE = 'OR000', DETAIL = '1722', MESSAGE = 'unable to convert string value to a number';
 END $$;
+CREATE FUNCTION ora.num(t text) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT CASE WHEN t ~ '^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$' THEN numeric_in(textout(t), 0, -1) ELSE ora.no_number(t) END $$;
 CREATE FUNCTION ora.num(t ora.varchar2) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.num(t::text) $$;
 -- A number as Oracle prints it: no trailing zeros, no zero before the point.
 CREATE FUNCTION ora.num_text(n numeric) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
