@@ -39,8 +39,9 @@ def start_process(
     within a minute (then it is killed).
     """
     state.make()
+    # -P: modules are not looked for in the working directory, which may be anybody's.
     command = [
-        *(sys.executable, "-m", "oraclerag.local", "--data-dir", str(state.path)),
+        *(sys.executable, "-P", "-m", "oraclerag.local", "--data-dir", str(state.path)),
         *("--port", str(port), "--max-string-size", max_string_size),
     ]
     if log_statements is not None:

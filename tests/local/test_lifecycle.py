@@ -277,18 +277,26 @@ def test_arguments_that_are_none(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("platform", "environment", "expected"),
+    ("platform", "user", "environment", "expected"),
     [
-        ("linux", {}, ".local/share/oraclerag/local"),
-        ("linux", {"XDG_DATA_HOME": "/data"}, "/data/oraclerag/local"),
-        ("linux", {"XDG_DATA_HOME": "data"}, ".local/share/oraclerag/local"),
-        ("darwin", {}, "Library/Application Support/oraclerag/local"),
-        ("darwin", {"ORACLERAG_LOCAL_DIR": "/own"}, "/own"),
+        ("linux", 1000, {}, ".local/share/oraclerag/local"),
+        ("linux", 1000, {"XDG_DATA_HOME": "/data"}, "/data/oraclerag/local"),
+        ("linux", 1000, {"XDG_DATA_HOME": "data"}, ".local/share/oraclerag/local"),
+        ("linux", 0, {}, "/var/lib/oraclerag/local"),
+        ("linux", 0, {"ORACLERAG_LOCAL_DIR": "/own"}, "/own"),
+        ("darwin", 1000, {}, "Library/Application Support/oraclerag/local"),
+        ("darwin", 1000, {"ORACLERAG_LOCAL_DIR": "/own"}, "/own"),
     ],
 )
 def test_where_it_is(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, platform: str, environment: dict[str, str], expected: str
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    platform: str,
+    user: int,
+    environment: dict[str, str],
+    expected: str,
 ) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: user)
     for name in ("ORACLERAG_LOCAL_DIR", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():

