@@ -14,7 +14,9 @@ class Item:
 
     __slots__ = ("alias", "name", "node", "qualifier", "star")
 
-    def __init__(self, node: Node, name: str, *, alias: bool = False, star: bool = False, qualifier: str | None = None) -> None:
+    def __init__(
+        self, node: Node, name: str, *, alias: bool = False, star: bool = False, qualifier: str | None = None
+    ) -> None:
         self.node = node
         self.name = name
         self.alias = alias
@@ -126,7 +128,8 @@ class Block:
             self._write_where(output)
             return
         if self.levels is not None:
-            append(' FROM (SELECT g::numeric AS "LEVEL", \'X\'::ora.varchar2 AS "DUMMY" FROM generate_series(1, ora.row_count(')
+            append(' FROM (SELECT g::numeric AS "LEVEL", \'X\'::ora.varchar2 AS "DUMMY"')
+            append(" FROM generate_series(1, ora.row_count(")
             self.levels.write(output)
             append(')) g) AS "DUAL"')
             self._write_where(output)
@@ -194,7 +197,7 @@ class SetOperation:
 class Rows:
     """A table value constructor: VALUES (…), (…)."""
 
-    __slots__ = ("width", "node")
+    __slots__ = ("node", "width")
 
     def __init__(self, node: Node, width: int) -> None:
         self.node = node
@@ -223,8 +226,8 @@ class Query:
         "body",
         "distance_keys",
         "limit",
-        "locking",
         "lock_text",
+        "locking",
         "offset",
         "order",
         "recursive",
@@ -363,5 +366,3 @@ def output_columns(query: Query, position: int) -> tuple[tuple[str, Node], ...]:
     if len(set(names)) < len(names):
         raise OraError(957, "duplicate column name", position)
     return tuple(found)
-
-

@@ -107,7 +107,7 @@ class Cursor:
         token = self.tokens[self.position]
         if token.kind == "word":
             if token.upper in RESERVED:
-                raise OraError(3050, f"invalid identifier: \"{token.upper}\" is a reserved word", token.position)
+                raise OraError(3050, f'invalid identifier: "{token.upper}" is a reserved word', token.position)
         elif token.kind != "quoted":
             self.unexpected()
         self.position += 1

@@ -79,7 +79,11 @@ class Parser(QueryParser):
         node = self.expression()
         if self.token.kind == "bind" and node.kind == "bind":
             self.position += 1  # an indicator variable behind its bind
-        return Operand(node, Node(type=wanted)) if wanted in ("date", "timestamp", "timestamp with time zone") else Operand(node)
+        return (
+            Operand(node, Node(type=wanted))
+            if wanted in ("date", "timestamp", "timestamp with time zone")
+            else Operand(node)
+        )
 
     def _returning(self) -> Node | None:
         if self.token.upper not in ("RETURNING", "RETURN"):
@@ -124,7 +128,11 @@ class Parser(QueryParser):
                 return
 
     def _returned(self) -> Node:
-        if self.token.upper in ("OLD", "NEW") and self.peek().kind in ("word", "quoted") and self.peek().upper not in RESERVED:
+        if (
+            self.token.upper in ("OLD", "NEW")
+            and self.peek().kind in ("word", "quoted")
+            and self.peek().upper not in RESERVED
+        ):
             prefix = self.token.upper.lower()
             if self.peek().upper != "INTO":
                 self.position += 1
@@ -177,7 +185,7 @@ class Parser(QueryParser):
             if not self.accept(","):
                 break
         if len(set(seen)) < len(seen):
-            raise OraError(957, f'duplicate column name {max(seen, key=seen.count)}', self.token.position)
+            raise OraError(957, f"duplicate column name {max(seen, key=seen.count)}", self.token.position)
         return found
 
     def _row_set(self, source: Source, seen: list[str]) -> tuple[str, Node]:
@@ -425,7 +433,9 @@ class Parser(QueryParser):
         for column in seen:
             if column in keys:
                 raise OraError(
-                    38104, f'Columns referenced in the ON Clause cannot be updated: "{source.alias}"."{column}"', self.token.position
+                    38104,
+                    f'Columns referenced in the ON Clause cannot be updated: "{source.alias}"."{column}"',
+                    self.token.position,
                 )
         where: tuple[str | Node, ...] = ()
         if self.accept("WHERE"):
@@ -512,5 +522,3 @@ def _belongs(node: Column, source: Source) -> bool:
     if scope is None or source.columns is None or node.chain[0] not in source.columns:
         return False
     return all(other is source or not other.columns or node.chain[0] not in other.columns for other in scope.sources)
-
-

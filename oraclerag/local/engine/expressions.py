@@ -169,7 +169,12 @@ class ExpressionParser(Cursor):
         if self.at("LIKE"):
             self.position += 1
             pattern = self.operand()
-            parts: list[str | Node] = [Operand(left, text=True), f" {word}LIKE ", Operand(pattern, text=True), " ESCAPE "]
+            parts: list[str | Node] = [
+                Operand(left, text=True),
+                f" {word}LIKE ",
+                Operand(pattern, text=True),
+                " ESCAPE ",
+            ]
             if self.accept("ESCAPE"):
                 escape = self.operand()
                 if escape.kind == "string" and len(escape.value) != 1:
@@ -224,8 +229,6 @@ class ExpressionParser(Cursor):
     def _is(self, left: Node) -> Node:
         self.position += 1
         word = " IS NOT" if self.accept("NOT") else " IS"
-        if self.accept("NULL"):
-            return _condition(Operand(left), f"{word} NULL")
         if self.token.upper in ("TRUE", "FALSE"):
             word += f" {self.token.upper}"
             self.position += 1
@@ -236,7 +239,8 @@ class ExpressionParser(Cursor):
             if self.at("(") or self.token.upper in ("VALIDATE", "WITH", "WITHOUT", "ALLOW", "DISALLOW"):
                 self.unsupported(f"IS JSON with {self.token.text}")
             return _condition("ora.is_json(", left, ")", *([] if word == " IS" else [" IS FALSE"]))
-        self.missing("NULL")
+        self.need("NULL")
+        return _condition(Operand(left), f"{word} NULL")
 
     def operand(self) -> Node:
         """Read an expression of +, -, || and the distance operators."""
@@ -277,7 +281,14 @@ class ExpressionParser(Cursor):
                 left = Node(Operand(left, number=True), " * ", Operand(right, number=True), type=_product(left, right))
             elif self.at("/"):
                 self.position += 1
-                left = Node("ora.div(", Operand(left, number=True), ", ", Operand(self._factor(), number=True), ")", type="number")
+                left = Node(
+                    "ora.div(",
+                    Operand(left, number=True),
+                    ", ",
+                    Operand(self._factor(), number=True),
+                    ")",
+                    type="number",
+                )
             else:
                 return left
 
@@ -392,7 +403,7 @@ class ExpressionParser(Cursor):
         if last == "ROWID":
             return _rowid(chain[:-1])
         if last in RESERVED and self.tokens[self.position - 1].kind == "word":
-            raise OraError(3050, f"invalid identifier: \"{last}\" is a reserved word", token.position)
+            raise OraError(3050, f'invalid identifier: "{last}" is a reserved word', token.position)
         return Column(chain, self.scope, token.position, written)
 
     def _sequence(self, chain: list[str], token: Token) -> Node:
@@ -474,7 +485,9 @@ def _case(parser: ExpressionParser, token: Token, following: Token) -> Node | No
     return Node(*parts, " END", type=types.pop() if len(types) == 1 else "")
 
 
-def _constant(text: str, kind: NodeKind, data_type: DataType) -> Callable[[ExpressionParser, Token, Token], Node | None]:
+def _constant(
+    text: str, kind: NodeKind, data_type: DataType
+) -> Callable[[ExpressionParser, Token, Token], Node | None]:
     def read(parser: ExpressionParser, token: Token, following: Token) -> Node | None:
         if following.upper == "(" and kind != "other":
             return None
@@ -491,7 +504,7 @@ def _rownum(parser: ExpressionParser, token: Token, following: Token) -> Node | 
     return node
 
 
-def _own_rowid(parser: ExpressionParser, token: Token, following: Token) -> Node | None:  # noqa: ARG001
+def _own_rowid(parser: ExpressionParser, *_: Token) -> Node:
     parser.position += 1
     return _rowid([])
 
@@ -507,7 +520,10 @@ def _function_word(parser: ExpressionParser, token: Token, following: Token) -> 
     text, data_type = WITHOUT_PARENTHESES[token.upper]
     precision = ""
     if following.upper == "(":
-        if token.upper not in ("SYSTIMESTAMP", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP") or parser.peek(2).kind != "number":
+        if (
+            token.upper not in ("SYSTIMESTAMP", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP")
+            or parser.peek(2).kind != "number"
+        ):
             if token.upper not in ("SYSDATE", "SYSTIMESTAMP", "USER", "UID"):
                 return None
         else:
@@ -541,7 +557,12 @@ def _json_constructor(parser: ExpressionParser, token: Token, following: Token) 
 
 
 def _refused_word(parser: ExpressionParser, token: Token, following: Token) -> Node | None:
-    if following.upper == "(" or token.upper in ("CONNECT_BY_ROOT", "CONNECT_BY_ISLEAF", "CONNECT_BY_ISCYCLE", "ORA_ROWSCN"):
+    if following.upper == "(" or token.upper in (
+        "CONNECT_BY_ROOT",
+        "CONNECT_BY_ISLEAF",
+        "CONNECT_BY_ISCYCLE",
+        "ORA_ROWSCN",
+    ):
         parser.unsupported(token.upper)
     return None
 
@@ -634,6 +655,17 @@ def _refused_call(parser: ExpressionParser, name: str) -> Node:
     parser.unsupported(name)
 
 
+_KNOWN_BUT_MISSING = """
+    XMLELEMENT XMLAGG XMLFOREST XMLTYPE XMLSERIALIZE EXTRACTVALUE SYS_CONNECT_BY_PATH CONTAINS SCORE PREDICTION
+    PREDICTION_PROBABILITY COLLECT TREAT GROUPING GROUPING_ID PERCENTILE_CONT PERCENTILE_DISC RATIO_TO_REPORT
+    SOUNDEX DUMP NEW_TIME TZ_OFFSET ASCIISTR UNISTR NCHR TO_NCHAR VSIZE WIDTH_BUCKET CORR COVAR_POP COVAR_SAMP
+    FUZZY_MATCH DBMS_HYBRID_VECTOR.SEARCH DBMS_VECTOR_CHAIN.UTL_TO_EMBEDDING DBMS_VECTOR.UTL_TO_EMBEDDING
+    DBMS_VECTOR_CHAIN.UTL_TO_GENERATE_TEXT DBMS_VECTOR.UTL_TO_GENERATE_TEXT DBMS_VECTOR_CHAIN.UTL_TO_TEXT
+    DBMS_VECTOR_CHAIN.UTL_TO_SUMMARY UTL_MATCH.EDIT_DISTANCE UTL_MATCH.EDIT_DISTANCE_SIMILARITY
+    UTL_MATCH.JARO_WINKLER_SIMILARITY
+    """.split()  # noqa: SIM905
+"""Functions of Oracle that are refused by name (ORA-03001), where an unknown one is ORA-00904."""
+
 _WORDS: dict[str, Callable[[ExpressionParser, Token, Token], Node | None]] = {
     "CASE": _case,
     "NULL": _constant("NULL", "null", ""),
@@ -666,16 +698,5 @@ _CALLS: dict[str, Callable[[ExpressionParser, str], Node]] = {
     "TO_TIMESTAMP_TZ": _formatted,
     **vectors.CALLS,
     **json_functions.CALLS,
-    **dict.fromkeys(
-        (
-            "XMLELEMENT XMLAGG XMLFOREST XMLTYPE XMLSERIALIZE EXTRACTVALUE SYS_CONNECT_BY_PATH CONTAINS SCORE PREDICTION "
-            "PREDICTION_PROBABILITY COLLECT TREAT GROUPING GROUPING_ID PERCENTILE_CONT PERCENTILE_DISC RATIO_TO_REPORT "
-            "SOUNDEX DUMP NEW_TIME TZ_OFFSET ASCIISTR UNISTR NCHR TO_NCHAR VSIZE WIDTH_BUCKET CORR COVAR_POP COVAR_SAMP "
-            "FUZZY_MATCH DBMS_HYBRID_VECTOR.SEARCH DBMS_VECTOR_CHAIN.UTL_TO_EMBEDDING DBMS_VECTOR.UTL_TO_EMBEDDING "
-            "DBMS_VECTOR_CHAIN.UTL_TO_GENERATE_TEXT DBMS_VECTOR.UTL_TO_GENERATE_TEXT DBMS_VECTOR_CHAIN.UTL_TO_TEXT "
-            "DBMS_VECTOR_CHAIN.UTL_TO_SUMMARY UTL_MATCH.EDIT_DISTANCE UTL_MATCH.EDIT_DISTANCE_SIMILARITY "
-            "UTL_MATCH.JARO_WINKLER_SIMILARITY"
-        ).split(),
-        _refused_call,
-    ),
+    **dict.fromkeys(_KNOWN_BUT_MISSING, _refused_call),
 }

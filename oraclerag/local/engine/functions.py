@@ -93,7 +93,9 @@ _LITERAL_TYPES = {"integer": "NUMBER", "number": "NUMBER", "string": "CHAR"}
 
 def check_same_type(values: list[Node]) -> None:
     """Refuse numbers beside texts where Oracle converts neither (CASE, COALESCE): ORA-00932."""
-    kinds = {_LITERAL_TYPES.get(value.kind) or {"number": "NUMBER", "text": "CHAR"}.get(value.type, "") for value in values}
+    kinds = {
+        _LITERAL_TYPES.get(value.kind) or {"number": "NUMBER", "text": "CHAR"}.get(value.type, "") for value in values
+    }
     if {"NUMBER", "CHAR"} <= kinds:
         raise OraError(932, "expression is of data type CHAR, which is incompatible with expected data type NUMBER")
 
@@ -256,7 +258,9 @@ WINDOW_FUNCTIONS: dict[str, Function] = {
 }
 """Functions that need OVER."""
 
-WHOLE_NUMBERS = frozenset({"COUNT", "ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE", "APPROX_COUNT_DISTINCT", "PERCENT_RANK", "CUME_DIST"})
+WHOLE_NUMBERS = frozenset(
+    {"COUNT", "ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE", "APPROX_COUNT_DISTINCT", "PERCENT_RANK", "CUME_DIST"}
+)
 """Those whose PostgreSQL result is no numeric."""
 
 NEEDS_ORDER = frozenset({"ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD"})

@@ -53,7 +53,9 @@ class JsonItem(Node):
         column = self.column
         column.resolve()
         if not column.value:
-            raise OraError(904, ".".join(f'"{name}"' for name in column.chain) + ": invalid identifier", column.position)
+            raise OraError(
+                904, ".".join(f'"{name}"' for name in column.chain) + ": invalid identifier", column.position
+            )
         output.pieces.append("JSON_VALUE(")
         Column(column.chain, None, column.position).write(output)
         output.pieces.append(f", {quote_text(column.value)} RETURNING {self.returning})")
@@ -249,7 +251,13 @@ def _json_exists(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
         if variables:
             parser.unsupported("has substring beside other variables in a JSON path")
         return Node(
-            "ora.json_has_substring(", document, f", {quote_text(found.text)}, ", sought, ")", kind="condition", type="boolean"
+            "ora.json_has_substring(",
+            document,
+            f", {quote_text(found.text)}, ",
+            sought,
+            ")",
+            kind="condition",
+            type="boolean",
         )
     return Node(
         "JSON_EXISTS(",
@@ -325,12 +333,12 @@ def _pair(parser: ExpressionParser) -> list[Node]:
     if explicit:
         parser.position += 1
     key = parser.operand()
-    if parser.accept("VALUE") or parser.accept("IS") or parser.accept(":"):
-        return [Node("ora.s(", key, "::text)") if key.kind == "string" else Node("ora.s(", key, ")"), _value(parser)]
-    if key.kind == "column" and not explicit:
+    if key.kind == "column" and not explicit and (parser.token.upper in (",", ")") or parser.peek().upper == "ON"):
         shown = key.written[-1] if isinstance(key, Column) else key.name or ""
         return [Node(quote_text(shown) + "::text"), _fragment(key)]
-    parser.missing("VALUE")
+    if not (parser.accept("VALUE") or parser.accept("IS") or parser.accept(":")):
+        parser.missing("VALUE")
+    return [Node("ora.s(", key, "::text)") if key.kind == "string" else Node("ora.s(", key, ")"), _value(parser)]
 
 
 def _json_array(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
@@ -434,7 +442,9 @@ def _json_mergepatch(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG0
     behaviours = _behaviours(parser)
     parser.need(")")
     strict = behaviours.get("ERROR") == "ERROR"
-    node = Node("ora.json_mergepatch(", _input(value, strict=strict), ", ", _input(patch, strict=True), ")", type="json")
+    node = Node(
+        "ora.json_mergepatch(", _input(value, strict=strict), ", ", _input(patch, strict=True), ")", type="json"
+    )
     return _as_returned(node, target)
 
 
@@ -467,7 +477,12 @@ def _json_transform(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG00
         else:
             parser.need("=")
             node = Node(
-                f"ora.json_{operation.lower()}(", node, f", {place}, coalesce(", _value(parser), ", 'null')::jsonb)", type="json"
+                f"ora.json_{operation.lower()}(",
+                node,
+                f", {place}, coalesce(",
+                _value(parser),
+                ", 'null')::jsonb)",
+                type="json",
             )
         if parser.token.upper in ("IGNORE", "ERROR", "NULL", "CREATE", "REPLACE") and parser.peek().upper == "ON":
             parser.unsupported("handlers of JSON_TRANSFORM")
@@ -490,7 +505,10 @@ def _literal(parser: ExpressionParser) -> Node:
             key = parser.operand()
             if not (parser.accept(":") or parser.accept("VALUE")):
                 parser.missing(":")
-            pairs += [Node("ora.s(", key, "::text)") if key.kind == "string" else Node("ora.s(", key, ")"), _literal(parser)]
+            pairs += [
+                Node("ora.s(", key, "::text)") if key.kind == "string" else Node("ora.s(", key, ")"),
+                _literal(parser),
+            ]
             if not parser.accept(","):
                 break
         parser.need("}")
@@ -584,9 +602,7 @@ def _table_column(parser: ExpressionParser, columns: Columns) -> str:
     place = path(parser).text if parser.accept("PATH") else f'$."{token.text if token.kind == "word" else name}"'
     behaviours = _behaviours(parser, objects=True, exists=exists)
     columns[name] = kind
-    return (
-        f"{quote(name)} {text}{' EXISTS' if exists else ''} PATH {quote_text(place)}{wrapper}{_behaviour_text(behaviours)}"
-    )
+    return f"{quote(name)} {text}{' EXISTS' if exists else ''} PATH {quote_text(place)}{wrapper}{_behaviour_text(behaviours)}"
 
 
 def _refused(parser: ExpressionParser, name: str) -> Node:

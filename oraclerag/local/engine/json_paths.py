@@ -9,7 +9,9 @@ from oraclerag.local.interface import OraError
 
 _NAME = re.compile(r"[^\W\d][\w$]*|\d+\w*")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_SUBSCRIPT = re.compile(r"(?:\*|(?:\d+|last(?:\s*-\s*\d+)?)(?:\s+to\s+(?:\d+|last(?:\s*-\s*\d+)?))?(?:\s*,\s*\d+(?:\s+to\s+\d+)?)*)$")
+_SUBSCRIPT = re.compile(
+    r"(?:\*|(?:\d+|last(?:\s*-\s*\d+)?)(?:\s+to\s+(?:\d+|last(?:\s*-\s*\d+)?))?(?:\s*,\s*\d+(?:\s+to\s+\d+)?)*)$"
+)
 _OPERAND = r"(?:[@$][\w$]*(?:\.(?:\w+|\"(?:[^\"\\]|\\.)*\")|\[[^\]]*\])*(?:\.\w+\(\))?)"
 _IN = re.compile(rf"({_OPERAND})\s+in\s*\(([^()]*)\)")
 _SUBSTRING = re.compile(rf'({_OPERAND})\s+has\s+substring\s+("(?:[^"\\]|\\.)*")')
@@ -136,7 +138,9 @@ def _condition(text: str, position: int) -> str:
     text = _SUBSTRING.sub(r'\1 like_regex \2 flag "q"', text)
     text = _LIKE.sub(lambda m: f'{m[1]} like_regex "^{_like(m[2])}$" flag "s"', text)
     if _REGEX_OF_VARIABLE.search(text):
-        raise OraError(3001, "unimplemented feature: like, like_regex or has substring with a variable in a JSON path", position)
+        raise OraError(
+            3001, "unimplemented feature: like, like_regex or has substring with a variable in a JSON path", position
+        )
     text = text.replace("eq_regex", "like_regex")
     pieces = re.split(r'("(?:[^"\\]|\\.)*")', text)
     return "".join(piece if number % 2 else _quote_members(piece) for number, piece in enumerate(pieces))

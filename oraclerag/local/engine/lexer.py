@@ -74,9 +74,9 @@ def tokenize(sql: str) -> list[Token]:
             upper = text.upper()
             append(Token("word", text, upper, position, upper))
         elif kind == "space":
-            if tokens and text[0] != " " and text[2:3] == "+" and tokens[-1].upper == "INSERT":
-                if _SEMANTIC_HINT.search(text):
-                    append(Token("hint", text, "", position, text[3:].removesuffix("*/")))
+            hint = text[2:3] == "+" and bool(tokens) and tokens[-1].upper == "INSERT"
+            if hint and _SEMANTIC_HINT.search(text):
+                append(Token("hint", text, "", position, text[3:].removesuffix("*/")))
         elif kind == "symbol":
             if text == "/" and sql.startswith("/*", position):
                 raise OraError(1742, "comment not terminated properly", position)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import re
 from typing import TYPE_CHECKING
 
@@ -65,7 +65,7 @@ def _day(found: re.Match[str], token: Token) -> str:
     if not 1 <= day <= 31:
         raise OraError(1847, "day of month must be between 1 and last day of month", token.position)
     try:
-        return datetime.date(year, month, day).isoformat()
+        return dt.date(year, month, day).isoformat()
     except ValueError:
         raise OraError(1839, "date not valid for month specified", token.position) from None
 
@@ -103,9 +103,17 @@ def interval(cursor: Cursor, token: Token) -> Node:
     if last in ("YEAR", "MONTH") or _DAY_FIELDS.index(last) < _DAY_FIELDS.index(first):
         raise OraError(30089, "missing or invalid <datetime field>", token.position)
     sign = "-" if text.startswith("-") else ""
-    patterns = {"DAY": r"(?P<DAY>\d+)", "HOUR": r"(?P<HOUR>\d+)", "MINUTE": r"(?P<MINUTE>\d+)", "SECOND": r"(?P<SECOND>\d+(?:\.\d+)?)"}
+    patterns = {
+        "DAY": r"(?P<DAY>\d+)",
+        "HOUR": r"(?P<HOUR>\d+)",
+        "MINUTE": r"(?P<MINUTE>\d+)",
+        "SECOND": r"(?P<SECOND>\d+(?:\.\d+)?)",
+    }
     wanted = _DAY_FIELDS[_DAY_FIELDS.index(first) : _DAY_FIELDS.index(last) + 1]
-    pattern = "".join((" " if previous == "DAY" else ":" if previous else "") + patterns[field] for previous, field in zip(("", *wanted), wanted))
+    pattern = "".join(
+        (" " if previous == "DAY" else ":" if previous else "") + patterns[field]
+        for previous, field in zip(("", *wanted), wanted, strict=False)
+    )
     found = re.fullmatch(pattern, text.lstrip("+-"))
     if found is None:
         raise OraError(1867, "the interval is invalid", token.position)

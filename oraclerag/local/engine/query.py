@@ -19,7 +19,7 @@ from oraclerag.local.interface import OraError
 _SET_OPERATORS = frozenset({"UNION", "INTERSECT", "MINUS", "EXCEPT"})
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 _BLANKS = re.compile(r"\s+")
-_DUAL = '(SELECT \'X\'::ora.varchar2 AS "DUMMY") AS '
+_DUAL = "(SELECT 'X'::ora.varchar2 AS \"DUMMY\") AS "
 
 
 class QueryParser(ExpressionParser):
@@ -71,18 +71,22 @@ class QueryParser(ExpressionParser):
             self.need("AS")
             self.need("(")
             start = self.position
-            self.common[-1][name] = dict.fromkeys(columns, "") if columns else None  # type: ignore[arg-type]
+            self.common[-1][name] = dict.fromkeys(columns, "") if columns else None
             query = self.query()
-            if any(token.value == name and token.kind in ("word", "quoted") for token in self.tokens[start : self.position]):
+            if any(
+                token.value == name and token.kind in ("word", "quoted") for token in self.tokens[start : self.position]
+            ):
                 recursive = refusals.check_recursion(query, name, columns, position) or recursive
             self.need(")")
             known = self._columns_of(query)
             if columns and known is not None and not isinstance(query.body, Rows):
                 if len(known) != len(columns) and len(first_items(query)) != len(columns):
-                    raise OraError(32038, "number of WITH clause column names does not match number of elements", position)
+                    raise OraError(
+                        32038, "number of WITH clause column names does not match number of elements", position
+                    )
                 known = dict(zip(columns, known.values(), strict=False))
             elif columns:
-                known = dict.fromkeys(columns, "")  # type: ignore[arg-type]
+                known = dict.fromkeys(columns, "")
             self.common[-1][name] = known
             if self.token.upper in ("SEARCH", "CYCLE"):
                 self.unsupported(f"{self.token.upper} clause of WITH")
@@ -156,7 +160,15 @@ class QueryParser(ExpressionParser):
     # -- one block
 
     def _block(self) -> Block:
-        saved = (self.scope, self.aggregates, self.windows, self.rownums, self.sequences, self.levels, self.nested_aggregate)
+        saved = (
+            self.scope,
+            self.aggregates,
+            self.windows,
+            self.rownums,
+            self.sequences,
+            self.levels,
+            self.nested_aggregate,
+        )
         scope = Scope(self.scope)
         self.scope, self.aggregates, self.windows, self.rownums = scope, [], [], []
         self.sequences, self.levels, self.nested_aggregate = {}, [], None
@@ -189,15 +201,21 @@ class QueryParser(ExpressionParser):
             raise OraError(1788, "CONNECT BY clause required in this query block", self.token.position)
         if len(self.sequences) > sequences:
             raise OraError(2287, "sequence number not allowed here", self.token.position)
-        if self.nested_aggregate is not None:
-            if block.group is not None:
-                self.unsupported("an aggregate inside an aggregate")
-            raise OraError(978, "nested group function without GROUP BY", self.nested_aggregate)
+        self._refuse_nested_aggregate(block)
         block.aggregated = bool(self.aggregates)
         block.windows = self.windows
         refusals.name_references(block)
-        self.scope, self.aggregates, self.windows, self.rownums, self.sequences, self.levels, self.nested_aggregate = saved
+        self.scope, self.aggregates, self.windows, self.rownums, self.sequences, self.levels, self.nested_aggregate = (
+            saved
+        )
         return block
+
+    def _refuse_nested_aggregate(self, block: Block) -> None:
+        if self.nested_aggregate is None:
+            return
+        if block.group is not None:
+            self.unsupported("an aggregate inside an aggregate")
+        raise OraError(978, "nested group function without GROUP BY", self.nested_aggregate)
 
     def _ends_select_list(self) -> bool:
         token = self.token
@@ -245,7 +263,9 @@ class QueryParser(ExpressionParser):
             if self.token.kind == "word" and self.token.upper in RESERVED:
                 self.missing("FROM")
             return self.identifier()
-        if token.kind == "quoted" or (token.kind == "word" and token.upper not in RESERVED and not self._clause_ahead(token)):
+        if token.kind == "quoted" or (
+            token.kind == "word" and token.upper not in RESERVED and not self._clause_ahead(token)
+        ):
             return self.identifier()
         if token.kind == "invalid":
             self.unexpected()
@@ -255,9 +275,9 @@ class QueryParser(ExpressionParser):
 
     def _clause_ahead(self, token: Token) -> bool:
         """Whether an unreserved word begins a clause behind a select list without FROM, or a target list."""
-        return (token.upper == "FETCH" and self.peek().upper in ("FIRST", "NEXT", "APPROX", "APPROXIMATE", "EXACT")) or (
-            token.upper == "BULK" and self.peek().upper == "COLLECT"
-        )
+        return (
+            token.upper == "FETCH" and self.peek().upper in ("FIRST", "NEXT", "APPROX", "APPROXIMATE", "EXACT")
+        ) or (token.upper == "BULK" and self.peek().upper == "COLLECT")
 
     def _heading(self, start: int) -> str:
         first, last = self.tokens[start], self.tokens[self.position - 1]
@@ -464,7 +484,10 @@ class QueryParser(ExpressionParser):
         word = self.token.upper
         if word == "JSON_TABLE" and self.peek().upper == "(":
             return self._json_table(scope)
-        if word in ("TABLE", "XMLTABLE", "VECTOR_CHUNKS", "CONTAINERS", "GRAPH_TABLE", "ONLY") and self.peek().upper == "(":
+        if (
+            word in ("TABLE", "XMLTABLE", "VECTOR_CHUNKS", "CONTAINERS", "GRAPH_TABLE", "ONLY")
+            and self.peek().upper == "("
+        ):
             self.unsupported(f"{word} in FROM")
         parts = self.named_table(scope)
         if self.at("(") and self.tokens[self.position - 1].value == scope.sources[-1].table:
@@ -475,9 +498,9 @@ class QueryParser(ExpressionParser):
         """Read the name of a table or view with its alias; it becomes a source of ``scope``."""
         names = self.table_name()
         if names in (["DUAL"], ["SYS", "DUAL"]):
-            alias = self._alias() or "DUAL"
-            scope.sources.append(Source(alias, {"DUMMY": "text"}, schema="SYS", table="DUAL"))
-            return [_DUAL + quote(alias)]
+            dual = self._alias() or "DUAL"
+            scope.sources.append(Source(dual, {"DUMMY": "text"}, schema="SYS", table="DUAL"))
+            return [_DUAL + quote(dual)]
         self._refuse_table_clauses()
         if len(names) == 1:
             for common in reversed(self.common):
@@ -531,7 +554,7 @@ class QueryParser(ExpressionParser):
             names = self._name_list() if alias is not None and self.at("(") else []
             if names and len(names) != query.body.width:
                 raise OraError(32038, "number of column names does not match number of values", self.token.position)
-            columns = dict.fromkeys(names, "") if names else None  # type: ignore[arg-type]
+            columns = dict.fromkeys(names, "") if names else None
             listed = f" ({', '.join(quote(name) for name in names)})" if names else ""
         self._refuse_table_clauses()
         block = query.body if isinstance(query.body, Block) else None

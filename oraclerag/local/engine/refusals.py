@@ -18,7 +18,11 @@ def check_where(aggregates: bool, windows: bool, position: int) -> None:
 
 def is_own_column(node: Column) -> bool:
     """Whether a source of the column's own block is known to have it."""
-    return any(source.columns is not None and node.chain[0] in source.columns for source in node.scope.sources) if node.scope else False
+    return (
+        any(source.columns is not None and node.chain[0] in source.columns for source in node.scope.sources)
+        if node.scope
+        else False
+    )
 
 
 def name_references(block: Block) -> None:

@@ -163,7 +163,9 @@ class Column(Node):
                     self._take(found)
                     return
             else:
-                holders = [source for source in scope.sources if source.columns is not None and chain[0] in source.columns]
+                holders = [
+                    source for source in scope.sources if source.columns is not None and chain[0] in source.columns
+                ]
                 if holders:
                     self.source = holders[0]
                     self.type = (holders[0].columns or {})[chain[0]]
@@ -181,11 +183,15 @@ class Column(Node):
         at = 1 if source.alias == chain[0] else 2
         name = chain[at]
         if self.scope is not None and name in self.scope.merged and source in self.scope.sources:
-            raise OraError(self.scope.merged[name], "column part of USING or NATURAL join cannot have qualifier", self.position)
+            raise OraError(
+                self.scope.merged[name], "column part of USING or NATURAL join cannot have qualifier", self.position
+            )
         if source.columns is not None and name in source.columns:
             self.type = source.columns[name]
         elif source.columns is not None and name not in _PSEUDOCOLUMNS:
-            raise OraError(904, ".".join(f'"{part}"' for part in chain[: at + 1]) + ": invalid identifier", self.position)
+            raise OraError(
+                904, ".".join(f'"{part}"' for part in chain[: at + 1]) + ": invalid identifier", self.position
+            )
         if len(chain) > at + 1:
             if self.type not in ("json", "") or (self.type == "" and source.columns is not None):
                 raise OraError(904, ".".join(f'"{part}"' for part in chain) + ": invalid identifier", self.position)

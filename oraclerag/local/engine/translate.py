@@ -16,7 +16,20 @@ _KINDS = {
     **dict.fromkeys(("INSERT", "UPDATE", "DELETE", "MERGE"), StatementKind.DML),
     **dict.fromkeys(("BEGIN", "DECLARE", "CALL", "<<"), StatementKind.PLSQL),
     **dict.fromkeys(
-        ("CREATE", "ALTER", "DROP", "TRUNCATE", "RENAME", "GRANT", "REVOKE", "COMMENT", "ANALYZE", "AUDIT", "NOAUDIT", "PURGE"),
+        (
+            "CREATE",
+            "ALTER",
+            "DROP",
+            "TRUNCATE",
+            "RENAME",
+            "GRANT",
+            "REVOKE",
+            "COMMENT",
+            "ANALYZE",
+            "AUDIT",
+            "NOAUDIT",
+            "PURGE",
+        ),
         StatementKind.DDL,
     ),
 }
@@ -102,7 +115,12 @@ def _query_plan(parser: Parser) -> Plan:
 
 
 def _dml_plan(parser: Parser, verb: Verb) -> Plan:
-    read = {Verb.INSERT: parser.insert, Verb.UPDATE: parser.update, Verb.DELETE: parser.delete, Verb.MERGE: parser.merge}
+    read = {
+        Verb.INSERT: parser.insert,
+        Verb.UPDATE: parser.update,
+        Verb.DELETE: parser.delete,
+        Verb.MERGE: parser.merge,
+    }
     output = _finish(parser, read[verb]())
     return Plan(
         StatementKind.DML,

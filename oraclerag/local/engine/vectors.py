@@ -128,7 +128,7 @@ def _one_vector(function: str) -> Callable[[ExpressionParser, str], Node]:
 
 
 def _embedding(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
-    """Read VECTOR_EMBEDDING: over a bind or a literal it is a parameter, over anything else a call that announces it."""
+    """Read VECTOR_EMBEDDING: a parameter over a bind or literal, else a call that announces texts."""
     parser.need("(")
     token = parser.token
     if token.kind not in ("word", "quoted"):
