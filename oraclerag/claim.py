@@ -15,7 +15,7 @@ from typing import Any
 
 import oracledb
 
-from oraclerag.database import in_list, own_tables, padded, parts
+from oraclerag.database import execute_counted, in_list, own_tables, padded, parts
 from oraclerag.errors import MissingTenant
 from oraclerag.statements import Statements
 
@@ -341,10 +341,7 @@ class Queue:
 
     def _many(self, cursor: oracledb.Cursor, name: str, rows: Sequence[Mapping[str, Any]]) -> list[int]:
         """Run a statement for every row of binds; gives the number of rows that each touched."""
-        if not rows:
-            return []
-        cursor.executemany(self._sql[name], list(rows), arraydmlrowcounts=True)
-        return list(cursor.getarraydmlrowcounts())
+        return execute_counted(cursor, self._sql[name], rows)
 
 
 def _listed(sql: Statements, name: str, ids: Sequence[int]) -> tuple[str, dict[str, Any]]:

@@ -16,7 +16,7 @@ from typing import Any
 import oracledb
 
 from oraclerag.claim import Claimed, Held
-from oraclerag.database import in_list, own_tables, parts
+from oraclerag.database import execute_counted, in_list, own_tables, parts
 from oraclerag.model.active import ActiveModel
 from oraclerag.records import Chunk, Document
 from oraclerag.source.base import fingerprint_half
@@ -212,15 +212,8 @@ class Merge:
         return embedded
 
     def _many(self, cursor: oracledb.Cursor, name: str, rows: Sequence[Mapping[str, Any]]) -> list[int]:
-        if not rows:
-            return []
-        # A value that is None in the first row says nothing of its type; a text that is to be a CLOB goes as a LONG,
-        # in the same message as the rest, where a temporary LOB would cost round trips for every row.
-        kinds = {name: kind for name, kind in _KINDS.items() if name in rows[0]}
-        if kinds:
-            cursor.setinputsizes(**kinds)
-        cursor.executemany(self._statement(name), list(rows), arraydmlrowcounts=True)
-        return list(cursor.getarraydmlrowcounts())
+        kinds = {bind: kind for bind, kind in _KINDS.items() if rows and bind in rows[0]}
+        return execute_counted(cursor, self._statement(name), rows, kinds)
 
     def _embed(self, cursor: oracledb.Cursor, entities: Sequence[int]) -> int:
         embedded = 0
@@ -238,7 +231,9 @@ class Merge:
         return self._sql.with_names(name, column=self._column)
 
 
-_KINDS: dict[str, Any] = {
+# A value that is None in the first row says nothing of its type. A text that is to be a CLOB goes as a LONG, in the
+# message with the rest: a temporary LOB would cost round trips for every row.
+_KINDS = {
     "occurred_at": oracledb.DB_TYPE_TIMESTAMP,
     "metadata": oracledb.DB_TYPE_JSON,
     "body": oracledb.DB_TYPE_LONG,

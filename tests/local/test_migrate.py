@@ -209,28 +209,30 @@ class Killed(BaseException):
 
 
 class Interrupted:
-    """An engine that is killed before its statement number ``at`` of those that change something."""
+    """An engine that is killed before a statement that changes something, or before a commit."""
 
     def __init__(self, account: Account) -> None:
-        self.engine = sa.create_engine(account.url, poolclass=sa.pool.NullPool)
-        self.database = Database(settings(account), engine=self.engine)
-        self.at: int | None = None
-        self.count = 0
-        sa.event.listen(self.engine, "before_cursor_execute", self._statement)
-        sa.event.listen(self.engine, "commit", self._step)
+        engine = sa.create_engine(account.url, poolclass=sa.pool.NullPool)
+        self.database = Database(settings(account), engine=engine)
+        self.left = {"statement": -1, "commit": -1}
+        self.seen = {"statement": 0, "commit": 0}
+        sa.event.listen(engine, "before_cursor_execute", self._statement)
+        sa.event.listen(engine, "commit", lambda _connection: self._step("commit"))
 
     def _statement(self, _connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
         if not statement.lstrip().upper().startswith("SELECT"):
-            self._step()
+            self._step("statement")
 
-    def _step(self, *_: Any) -> None:
-        if self.count == self.at:
+    def _step(self, what: str) -> None:
+        if self.left[what] == 0:
             raise Killed
-        self.count += 1
+        self.left[what] -= 1
+        self.seen[what] += 1
 
-    def run(self, to: str, at: int | None) -> bool:
-        """Migrate; True when it ended before it could be killed."""
-        self.at, self.count = at, 0
+    def run(self, to: str, *, statements: int = -1, commits: int = -1) -> bool:
+        """Migrate, killed after so many statements or commits; True when it ended before."""
+        self.left = {"statement": statements, "commit": commits}
+        self.seen = dict.fromkeys(self.left, 0)
         try:
             schema.migrate(self.database, to)
         except Killed:
@@ -238,52 +240,71 @@ class Interrupted:
         return True
 
 
-def test_an_upgrade_killed_anywhere_is_ended_by_the_next(account: Account, connection: oracledb.Connection) -> None:
+def test_an_upgrade_killed_after_every_statement_gets_there(account: Account, connection: oracledb.Connection) -> None:
     interrupted = Interrupted(account)
-    assert interrupted.run("head", None)
-    steps = interrupted.count
-    assert steps > len(OBJECTS) + 1, "every object, the version table and its row"
-    complete = shape(connection, account.user)
-    for at in range(steps):
-        assert interrupted.run("base", None)
-        assert not interrupted.run("head", at)
+    killed = 0
+    while not interrupted.run("head", statements=1):
+        killed += 1
+        assert interrupted.seen["statement"] == 1
         with pytest.raises(SchemaMissing):
             schema.require(connection, account.user)
-        assert interrupted.run("head", None)
-        schema.require(connection, account.user)
-        assert shape(connection, account.user) == complete, f"killed before step {at}"
+    # the version table, every object, and the version row, which was lost when it was killed before its commit
+    assert killed == 1 + len(OBJECTS)
+    schema.require(connection, account.user)
+    found = shape(connection, account.user)
+    assert interrupted.run("base")
+    assert interrupted.run("head")
+    assert shape(connection, account.user) == found
 
 
-def test_a_removal_killed_anywhere_is_ended_by_the_next(account: Account, connection: oracledb.Connection) -> None:
+def test_a_removal_killed_after_every_statement_gets_there(account: Account, connection: oracledb.Connection) -> None:
     interrupted = Interrupted(account)
     empty = shape(connection, account.user)
-    interrupted.run("head", None)
-    assert interrupted.run("base", None)
-    steps = interrupted.count
-    for at in range(steps):
-        assert interrupted.run("head", None)
-        assert not interrupted.run("base", at)
-        assert interrupted.run("base", None)
-        assert shape(connection, account.user) == empty, f"killed before step {at}"
+    interrupted.run("head")
+    killed = 0
+    while not interrupted.run("base", statements=1):
+        killed += 1
+        assert interrupted.seen["statement"] == 1
+    assert killed >= sum(item.table is None for item in OBJECTS)
+    assert shape(connection, account.user) == empty
+
+
+@pytest.mark.parametrize("to", ["head", "base"])
+def test_one_killed_before_any_commit_is_ended_by_the_next(
+    account: Account, connection: oracledb.Connection, to: str
+) -> None:
+    interrupted = Interrupted(account)
+    other = {"head": "base", "base": "head"}[to]
+    interrupted.run(other)
+    before = shape(connection, account.user)
+    assert interrupted.run(to)
+    after, commits = shape(connection, account.user), interrupted.seen["commit"]
+    assert commits > 0
+    for number in range(commits):
+        assert interrupted.run(other)
+        assert shape(connection, account.user) == before
+        assert not interrupted.run(to, commits=number)
+        assert interrupted.run(to)
+        assert shape(connection, account.user) == after, f"killed before commit {number}"
 
 
 def test_after_half_a_removal_migrate_says_what_to_do(account: Account, connection: oracledb.Connection) -> None:
     interrupted = Interrupted(account)
-    interrupted.run("head", None)
-    assert not interrupted.run("base", 3)
+    interrupted.run("head")
+    assert not interrupted.run("base", statements=3)
     with pytest.raises(SchemaError, match="is missing: a removal did not end") as caught:
-        interrupted.run("head", None)
+        interrupted.run("head")
     assert "--to base" in str(caught.value.hint)
-    assert interrupted.run("base", None)
-    assert interrupted.run("head", None)
+    assert interrupted.run("base")
+    assert interrupted.run("head")
     schema.require(connection, account.user)
 
 
 def test_an_upgrade_killed_half_way_can_be_taken_back(account: Account, connection: oracledb.Connection) -> None:
     interrupted = Interrupted(account)
     empty = shape(connection, account.user)
-    assert not interrupted.run("head", 8)
-    assert interrupted.run("base", None)
+    assert not interrupted.run("head", statements=8)
+    assert interrupted.run("base")
     assert shape(connection, account.user) == empty
 
 
@@ -368,9 +389,9 @@ def test_an_index_of_somebody_else_is_told_from_ours(database: Database, connect
 
 def test_an_object_of_another_kind_is_in_the_way(database: Database, connection: oracledb.Connection) -> None:
     execute(connection, "CREATE SEQUENCE RAG_FILE")
-    with pytest.raises(SchemaError, match=r"another kind in the place of the table RAG_FILE \(ORA-00955\)") as caught:
+    with pytest.raises(SchemaError, match=r"table RAG_FILE cannot be made .* \(ORA-00955\)") as caught:
         schema.migrate(database)
-    assert "Rename the other object" in str(caught.value.hint)
+    assert "Rename or drop the other object" in str(caught.value.hint)
 
 
 # -- owner and user ---------------------------------------------------------------------------------------------------

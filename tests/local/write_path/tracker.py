@@ -133,6 +133,16 @@ class Tracker:
         self.sql("UPDATE RAG_ENTITY SET HELD_UNTIL = HELD_UNTIL - INTERVAL '5' HOUR WHERE HELD_UNTIL IS NOT NULL")
         self.connection.commit()
 
+    def clear(self) -> None:
+        """Empty every table and forget what a worker knew."""
+        self.connection.rollback()
+        for table in ("RAG_DIRTY", "RAG_ENTITY", "task_comment", "task", "sprint"):
+            self.sql(f"DELETE FROM {table}")
+        self.sql("DELETE FROM RAG_SETTING WHERE SCOPE_NAME <> '*'")
+        self.connection.commit()
+        self.state = WorkerState()
+        self.sources = from_settings(self.settings)
+
     def close(self) -> None:
         """Give the connections back."""
         self.connection.close()
