@@ -88,7 +88,9 @@ class Driver:
         (count,) = self.session.dml(sql, [binds], types or [bind_type(value) for value in binds]).counts
         return count
 
-    def many(self, sql: str, rows: Sequence[Sequence[Any]], types: Sequence[BindType], *, batch: bool = False) -> DmlResult:
+    def many(
+        self, sql: str, rows: Sequence[Sequence[Any]], types: Sequence[BindType], *, batch: bool = False
+    ) -> DmlResult:
         return self.session.dml(sql, rows, types, batch_errors=batch)
 
     def open(self, sql: str, *binds: Any) -> Rows:

@@ -92,7 +92,9 @@ def test_describe(types: Driver) -> None:
         "AT": (OraType.TIMESTAMP, 0, 6, 11, 0),
     }
     assert [name for name, column in columns.items() if not column.nullable] == ["ID"]
-    vectors = {name: (columns[name].vector_dimensions, columns[name].vector_format) for name in ("EMBEDDING", "ANY_VECTOR")}
+    vectors = {
+        name: (columns[name].vector_dimensions, columns[name].vector_format) for name in ("EMBEDDING", "ANY_VECTOR")
+    }
     assert vectors == {"EMBEDDING": (3, VectorFormat.FLOAT32), "ANY_VECTOR": (0, VectorFormat.FLEXIBLE)}
 
 
@@ -169,7 +171,9 @@ def test_the_error_of_a_length_names_the_column_and_the_sizes(db: Driver, user: 
 
 def test_the_nls_format_of_the_session_reads_and_returns_dates(db: Driver) -> None:
     db.run("CREATE TABLE t (a DATE)", "ALTER SESSION SET NLS_DATE_FORMAT = 'YYYY-MM-DD HH24:MI'")
-    result = db.many("INSERT INTO t VALUES (:1) RETURNING a INTO :2", [("2024-02-03 10:11",)], [BindType(OraType.VARCHAR, 40)] * 2)
+    result = db.many(
+        "INSERT INTO t VALUES (:1) RETURNING a INTO :2", [("2024-02-03 10:11",)], [BindType(OraType.VARCHAR, 40)] * 2
+    )
     assert result.returned == [[["2024-02-03 10:11"]]]
     assert db.value("SELECT a FROM t") == dt.datetime(2024, 2, 3, 10, 11)
 
