@@ -53,7 +53,7 @@ class Block:
         self.items: list[Item] = []
         self.distinct = False
         self.from_parts: list[str | Node] = []
-        self.single: tuple[str, str] | None = None
+        self.single: tuple[str, str | None] | None = None
         self.dual = False
         self.levels: Node | None = None
         self.where: list[Node] = []
@@ -154,7 +154,7 @@ class Block:
         if self.single is None:
             raise OraError(3001, "unimplemented feature: ROWNUM with ORDER BY, GROUP BY or FOR UPDATE over a join")
         text, alias = self.single
-        if locking:
+        if locking and alias is not None:
             append(f"{text} WHERE {quote(alias)}.ctid = ANY (ARRAY(SELECT {quote(alias)}.ctid FROM ")
             append(text)
             self._write_where(output)
@@ -169,7 +169,7 @@ class Block:
                 part.write(output)
         self._write_where(output)
         self._write_top(output)
-        append(f") AS {quote(alias)}")
+        append(f") AS {quote(alias)}" if alias is not None else ")")
 
     def _write_where(self, output: Output) -> None:
         for number, node in enumerate(self.where):

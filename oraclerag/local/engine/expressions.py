@@ -359,6 +359,8 @@ class ExpressionParser(Cursor):
         self.need(")")
         if first.kind in ("bind", "string", "integer", "number", "null", "column", "embedding"):
             return first
+        if first.kind == "condition" and first.parts[0] == "(" and first.parts[-1] == ")":
+            return first
         kinds: dict[str, NodeKind] = {"distance": "distance", "aggregate": "aggregate", "rownum": "rownum"}
         return Node("(", first, ")", kind=kinds.get(first.kind, "other"), type=first.type)
 
@@ -456,7 +458,7 @@ def _rowid(qualifier: list[str]) -> Node:
     return Node(".".join([*(quote(name) for name in qualifier), "ctid"]), kind="rowid", type="rowid", name="ROWID")
 
 
-def _case(parser: ExpressionParser, token: Token, following: Token) -> Node | None:
+def _case(parser: ExpressionParser, _: Token, following: Token) -> Node | None:
     if following.upper in (",", ")", "ELSE", "FROM", "AS") or following.kind == "end":
         if following.upper == "ELSE":
             raise OraError(923, "FROM keyword not found where expected", following.position)

@@ -599,10 +599,12 @@ def _table_column(parser: ExpressionParser, columns: Columns) -> str:
         wrapper += " WRAPPER"
     if json or wrapper:
         text, kind = "jsonb", "json"
-    place = path(parser).text if parser.accept("PATH") else f'$."{token.text if token.kind == "word" else name}"'
+    key = token.text if token.kind == "word" else name
+    place = path(parser).text if parser.accept("PATH") else f'$."{key}"'
     behaviours = _behaviours(parser, objects=True, exists=exists)
     columns[name] = kind
-    return f"{quote(name)} {text}{' EXISTS' if exists else ''} PATH {quote_text(place)}{wrapper}{_behaviour_text(behaviours)}"
+    kind_text = f"{text} EXISTS" if exists else text
+    return f"{quote(name)} {kind_text} PATH {quote_text(place)}{wrapper}{_behaviour_text(behaviours)}"
 
 
 def _refused(parser: ExpressionParser, name: str) -> Node:

@@ -411,10 +411,8 @@ class QueryParser(ExpressionParser):
         if len(scope.sources) == 1:
             source = scope.sources[0]
             block.dual = source.table == "DUAL" and source.schema == "SYS"
-            if source.alias is not None and isinstance(block.from_parts[0], str) and len(block.from_parts) == 1:
-                block.single = (block.from_parts[0], source.alias)
-            elif source.alias is not None:
-                block.single = ("", source.alias)
+            text = block.from_parts[0] if len(block.from_parts) == 1 else ""
+            block.single = (text if isinstance(text, str) else "", source.alias)
 
     def _joined(self, scope: Scope) -> list[str | Node]:
         parts = self._table(scope)
