@@ -12,13 +12,17 @@ from oraclerag.local.engine.postgres import Cluster
 from tests.local.engine.conftest import Driver, FakeModels, SilentClient
 
 
+def running(cluster: Cluster) -> bool:
+    return cluster.running
+
+
 def test_a_cluster_keeps_its_data_over_a_restart(directory: Path) -> None:
     cluster = Cluster(directory)
-    assert not cluster.running
+    assert not running(cluster)
     cluster.stop()  # nothing to do
     try:
         database = Database(cluster.start(), FakeModels())
-        assert cluster.running
+        assert running(cluster)
         database.create_user("keeper", "first")
         database.create_user("KEEPER", "second")
         db = Driver(database.open("keeper", SilentClient()))
@@ -28,7 +32,7 @@ def test_a_cluster_keeps_its_data_over_a_restart(directory: Path) -> None:
         db.session.close()
         database.close()
         cluster.stop()
-        assert not cluster.running
+        assert not running(cluster)
         database = Database(cluster.start(), FakeModels())
         assert cluster.start()  # once more: nothing to do
         assert (database.password("Keeper"), database.password("NOBODY")) == ("second", None)

@@ -55,6 +55,12 @@ def test_an_array_embeds_every_text_once(notes: Driver, models: FakeModels) -> N
     assert notes.rows("SELECT COUNT(*) FROM notes WHERE id >= 100 AND embedding IS NULL") == [(5,)]
 
 
+MERGE = (
+    "MERGE INTO notes n USING (SELECT id, VECTOR_EMBEDDING(m USING body AS data) e FROM notes) s ON (n.id = s.id)"
+    " WHEN MATCHED THEN UPDATE SET embedding = s.e"
+)
+
+
 @pytest.mark.parametrize("inside", [False, True], ids=["first statement", "later statement"])
 @pytest.mark.parametrize(
     ("statement", "count"),
@@ -64,11 +70,7 @@ def test_an_array_embeds_every_text_once(notes: Driver, models: FakeModels) -> N
             "INSERT INTO notes (id, body, embedding) SELECT id + 100, body, VECTOR_EMBEDDING(m USING body AS data) FROM notes",
             21,
         ),
-        (
-            "MERGE INTO notes n USING (SELECT id, VECTOR_EMBEDDING(m USING body AS data) e FROM notes) s ON (n.id = s.id)"
-            " WHEN MATCHED THEN UPDATE SET embedding = s.e",
-            21,
-        ),
+        (MERGE, 21),
     ],
     ids=["update", "insert", "merge"],
 )

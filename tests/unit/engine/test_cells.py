@@ -22,7 +22,7 @@ from oraclerag.local.engine.oids import Oids
 from oraclerag.local.interface import CellForm, Column, OraError, OraType, VectorFormat
 from oraclerag.local.wire import values
 from oraclerag.local.wire.numbers import decode_number, encode_number
-from oraclerag.local.wire.oson import decode_oson
+from oraclerag.local.wire.oson_reader import decode_oson
 from oraclerag.local.wire.primitives import Reader
 from oraclerag.local.wire.vector import decode_vector
 
