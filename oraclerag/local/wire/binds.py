@@ -17,7 +17,7 @@ from oraclerag.local.wire.capabilities import FIELD_VERSION_12_2
 from oraclerag.local.wire.lobs import LobTable
 from oraclerag.local.wire.messages import MessageType
 from oraclerag.local.wire.numbers import decode_number
-from oraclerag.local.wire.oson import decode_oson
+from oraclerag.local.wire.oson_reader import decode_oson
 from oraclerag.local.wire.packets import Closed
 from oraclerag.local.wire.primitives import ESCAPE, MAX_SHORT, Reader
 from oraclerag.local.wire.vector import decode_vector

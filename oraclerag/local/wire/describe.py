@@ -1,4 +1,4 @@
-"""The description of a result: one record per column."""
+"""The description of a result, one record per column, and what comes before its rows."""
 
 from __future__ import annotations
 
@@ -95,3 +95,11 @@ def _put_column(out: bytearray, column: Column, position: int, dialect: Dialect)
         put_uint(out, column.vector_dimensions)
         out.append(column.vector_format)
         out.append(_FLEXIBLE_DIMENSIONS if is_vector and not column.vector_dimensions else 0)
+
+
+def put_row_header(out: bytearray, count: int) -> None:
+    """Append the message before the rows of a response."""
+    out.append(MessageType.ROW_HEADER)
+    out += bytes(3)
+    put_uint(out, count)
+    out += bytes(3)

@@ -12,33 +12,18 @@ from oraclerag.local.interface import EngineSession, OraError, StatementKind
 from oraclerag.local.wire.binds import BindInfo, Raw, convert_rows, read_bind_infos, read_bind_rows
 from oraclerag.local.wire.capabilities import Dialect
 from oraclerag.local.wire.cursors import Cursor, CursorTable
-from oraclerag.local.wire.describe import put_describe
-from oraclerag.local.wire.faults import as_ora_error
+from oraclerag.local.wire.describe import put_describe, put_row_header
+from oraclerag.local.wire.faults import CANCELLED, StatementError, as_ora_error
 from oraclerag.local.wire.lobs import LobTable
-from oraclerag.local.wire.messages import MessageType, put_error, put_row_counts
+from oraclerag.local.wire.messages import put_error, put_row_counts
 from oraclerag.local.wire.packets import Closed
-from oraclerag.local.wire.primitives import Reader, put_uint
+from oraclerag.local.wire.primitives import Reader
 from oraclerag.local.wire.requests import ExecuteFlag, ExecuteRequest, Option, read_again, read_execute
 from oraclerag.local.wire.results import put_directions, put_outs, put_returned
 from oraclerag.local.wire.statement_log import Trip
 
-CANCELLED = 1013
 _NO_MORE_ROWS = 1403
 _ARRAY_ERRORS = 24381
-
-
-class StatementError(Exception):
-    """An error of a call with what the client is told beside it: cursor and rows done before.
-
-    ``fatal`` says that the request could not be read to its end, so the connection must end.
-    """
-
-    def __init__(self, error: OraError, cursor: int, rows: int = 0, *, fatal: bool = False) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.cursor = cursor
-        self.rows = rows
-        self.fatal = fatal
 
 
 class Statements:
@@ -307,11 +292,3 @@ class Statements:
                 put_directions(out, result.directions, executions)
             put_outs(out, cursor.binds, result, self._lobs)
         self._finish(out, cursor, executions)
-
-
-def put_row_header(out: bytearray, count: int) -> None:
-    """Append the message before the rows of a response."""
-    out.append(MessageType.ROW_HEADER)
-    out += bytes(3)
-    put_uint(out, count)
-    out += bytes(3)

@@ -1,4 +1,4 @@
-"""Faults of our own: what the client is told and what the log says, neither with values."""
+"""Errors on their way to the client; of faults of our own neither client nor log sees values."""
 
 from __future__ import annotations
 
@@ -8,6 +8,23 @@ import traceback
 from oraclerag.local.interface import OraError
 
 logger = logging.getLogger(__name__)
+
+CANCELLED = 1013
+CANCELLED_TEXT = "user requested cancel of current operation"
+
+
+class StatementError(Exception):
+    """An error of a call with what the client is told beside it: cursor and rows done before.
+
+    ``fatal`` says that the request could not be read to its end, so the connection must end.
+    """
+
+    def __init__(self, error: OraError, cursor: int, rows: int = 0, *, fatal: bool = False) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.cursor = cursor
+        self.rows = rows
+        self.fatal = fatal
 
 
 def as_ora_error(error: Exception) -> OraError:

@@ -125,6 +125,12 @@ def read_credentials(reader: Reader) -> Credentials:
     return Credentials(user.decode("utf-8", "replace"), mode, pairs)
 
 
+def version_number() -> int:
+    """Give the version of the database as clients take it apart."""
+    release, update, revision, increment, extension = DATABASE_VERSION
+    return release << 24 | update << 16 | revision << 12 | increment << 4 | extension
+
+
 def user_name(given: str) -> str:
     """Give a user's name as Oracle keeps it: upper case unless it was quoted."""
     if len(given) > 1 and given[0] == given[-1] == '"':
@@ -175,13 +181,11 @@ class Authentication:
         return [*self._session_pairs(), ("AUTH_SVR_RESPONSE", proof, 0)]
 
     def _session_pairs(self) -> list[tuple[str, str, int]]:
-        release, update, revision, increment, extension = DATABASE_VERSION
-        version = release << 24 | update << 16 | revision << 12 | increment << 4 | extension
         values = {
             "AUTH_VERSION_STRING": "- Development",
-            "AUTH_VERSION_SQL": str(update),
+            "AUTH_VERSION_SQL": str(DATABASE_VERSION[1]),
             "AUTH_XACTION_TRAITS": "3",
-            "AUTH_VERSION_NO": str(version),
+            "AUTH_VERSION_NO": str(version_number()),
             "AUTH_VERSION_STATUS": "0",
             "AUTH_CAPABILITY_TABLE": "",
             "AUTH_LAST_LOGIN": "",

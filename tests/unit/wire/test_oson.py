@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from oraclerag.local.interface import OraError
 from oraclerag.local.wire.numbers import encode_number
-from oraclerag.local.wire.oson import decode_oson, encode_oson
+from oraclerag.local.wire.oson import encode_oson
+from oraclerag.local.wire.oson_reader import decode_oson
 
 SCALARS = (
     st.none()
