@@ -60,6 +60,9 @@ class ColumnType:
             actual = f"CASE WHEN {used} > {self.length} THEN {used} ELSE {bytes_used} END"
             most = f"CASE WHEN {used} > {self.length} THEN {self.length} ELSE {limit} END"
             return self._bounded(name, fits, actual, most, position)
+        if self.name == "CHAR" and not self.chars and self.length is not None:
+            used = f"octet_length({name}::text)"  # without the blanks of the padding
+            return self._bounded(name, f"{used} <= {self.length}", used, self.length, position)
         if self.name == "RAW" and self.length is not None:
             used = f"octet_length({name}::bytea)"
             return self._bounded(name, f"{used} <= {self.length}", used, self.length, position)

@@ -74,9 +74,11 @@ def _unique(error: PgError, context: Context) -> Found:
             return 2299, f"cannot validate ({error.schema}.{error.constraint}) - duplicate keys found"
         return 955, "name is already used by an existing object"
     columns = match[1].replace('"', "") if match else ""
+    # A unique key whose columns may be NULL has a second index under this suffix.
+    name = error.constraint.removesuffix("$NULLS")
     # An index that also has to hold an expression names it in PostgreSQL's words; the columns are what matters.
     where = f" on table {error.schema}.{error.table} columns ({columns})" if columns else ""
-    return 1, f"unique constraint ({error.schema}.{error.constraint}) violated{where}"
+    return 1, f"unique constraint ({error.schema}.{name}) violated{where}"
 
 
 def _not_null(error: PgError, context: Context) -> Found:
@@ -311,6 +313,12 @@ def _feature(error: PgError, context: Context) -> Found | None:
     return 3001, f"unimplemented feature: {message}"
 
 
+def _generated(_: PgError, context: Context) -> Found:
+    if context.verb == "UPDATE":
+        return 54017, "UPDATE operation disallowed on virtual columns"
+    return 54013, "INSERT operation disallowed on virtual columns"
+
+
 def _fixed(number: int, message: str) -> Rule:
     return lambda _error, _context: (number, message)
 
@@ -367,7 +375,7 @@ _RULES: dict[str, Rule] = {
     "42830": _fixed(2270, "no matching unique or primary key for this column-list"),
     "42846": lambda error, _context: (932, _inconsistent(error)),
     "42883": _no_function,
-    "428C9": _fixed(32795, "cannot insert into a generated always identity column"),
+    "428C9": _generated,
     "42P01": _no_table,
     "42P02": _fixed(1008, "not all variables bound"),
     "42P06": _fixed(1920, "user name conflicts with another user or role name"),

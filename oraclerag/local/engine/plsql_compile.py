@@ -167,22 +167,28 @@ class Compiler:
         for statement in statements:
             self._statement(statement, scope)
 
+    def _case(self, statement: tree.Case, scope: Scope) -> None:
+        if statement.selector is not None:
+            self.expression(statement.selector, scope)
+        for span, body in statement.arms:
+            if statement.selector is None:
+                self.condition(span, scope)
+            else:
+                self.expression(span, scope)
+            self._statements(body, scope)
+        self._statements(statement.otherwise or (), scope)
+
     def _statement(self, statement: Statement, scope: Scope) -> None:
         match statement:
             case tree.Block():
                 self._block(statement, scope)
-            case tree.If(_, arms, otherwise) | tree.Case(_, None, arms, otherwise):
+            case tree.If(_, arms, otherwise):
                 for condition, body in arms:
                     self.condition(condition, scope)
                     self._statements(body, scope)
                 self._statements(otherwise or (), scope)
-            case tree.Case(_, selector, arms, otherwise):
-                assert selector is not None
-                self.expression(selector, scope)
-                for value, body in arms:
-                    self.expression(value, scope)
-                    self._statements(body, scope)
-                self._statements(otherwise or (), scope)
+            case tree.Case():
+                self._case(statement, scope)
             case tree.Loop() | tree.ForRange() | tree.ForQuery():
                 self._loop(statement, scope)
             case tree.Leave(token, _, label, condition):
@@ -232,11 +238,11 @@ class Compiler:
         self.expression(statement.text, scope)
         for target in [*statement.into, *statement.returning]:
             self._target(target, scope)
-        for mode, span, target in statement.using:
-            if target is not None:
-                self._target(target, scope)
-                if mode == "IN OUT" and target.kind == "bind":
-                    self.program.read.add(target.name)
+        for mode, span, receiver in statement.using:
+            if receiver is not None:
+                self._target(receiver, scope)
+                if mode == "IN OUT" and receiver.kind == "bind":
+                    self.program.read.add(receiver.name)
             if mode != "OUT":
                 self.expression(span, scope)
 
@@ -423,9 +429,7 @@ class Compiler:
         pieces.append(self.reader.sql[last : tokens[span[1] - 1].end])
         return "".join(pieces), sources
 
-    def _source(
-        self, index: int, span: Span, scope: Scope, hidden: frozenset[str]
-    ) -> tuple[Source | None, int]:
+    def _source(self, index: int, span: Span, scope: Scope, hidden: frozenset[str]) -> tuple[Source | None, int]:
         """Tell what a token stands for if it is no SQL, and how many tokens belong to it."""
         tokens = self.reader.tokens
         token = tokens[index]

@@ -31,6 +31,7 @@ class PlsqlParser:
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
+        self._label: str | None = None  # of the statement that is being read
 
     def program(self) -> tree.Block:
         """Read an anonymous block or CALL to its end."""
@@ -163,13 +164,13 @@ class PlsqlParser:
         start, word = reader.index, reader.word()
         if word in _NOT_IN_BLOCKS or reader.at_end:
             self._unexpected(reader.peek().text)
-        label = None
+        self._label = None
         if reader.accept("<<"):
-            label = self._name()
+            self._label = self._name()
             self._need(">>")
             word = reader.word()
         read = _READERS.get(word)
-        statement = read(self, start, label) if read is not None else self._other(start)
+        statement = read(self, start) if read is not None else self._other(start)
         self._need(";")
         return statement
 
@@ -230,9 +231,9 @@ class PlsqlParser:
 
     def _name(self) -> str:
         token = self.reader.peek()
-        if token.kind == "quoted" or (token.kind == "word" and token.upper not in {"BEGIN", "END", "THEN", "IS"}):
-            return self.reader.advance().value
-        self._unexpected(token.text, "an identifier")
+        if token.kind != "quoted" and (token.kind != "word" or token.upper in {"BEGIN", "END", "THEN", "IS"}):
+            self._unexpected(token.text, "an identifier")
+        return self.reader.advance().value
 
     def _until(self, stops: Collection[str]) -> Span:
         """Take tokens up to one of these outside brackets; at least one."""
@@ -271,16 +272,16 @@ class PlsqlParser:
             message += f" when expecting one of the following: {' '.join(sorted(expected))}"
         raise compile_error(reader.sql, reader.position if position is None else position, message)
 
-    def read_begin(self, start: int, label: str | None) -> Statement:
+    def read_begin(self, _start: int) -> Statement:
         """Read a nested block."""
         return self.block()
 
-    def read_null(self, start: int, label: str | None) -> Statement:
+    def read_null(self, start: int) -> Statement:
         """Read NULL."""
         self.reader.advance()
         return tree.Null(start)
 
-    def read_if(self, start: int, label: str | None) -> Statement:
+    def read_if(self, start: int) -> Statement:
         """Read IF."""
         reader = self.reader
         arms: list[tuple[Span, list[Statement]]] = []
@@ -297,7 +298,7 @@ class PlsqlParser:
         self._need("IF")
         return tree.If(start, arms, otherwise)
 
-    def read_case(self, start: int, label: str | None) -> Statement:
+    def read_case(self, start: int) -> Statement:
         """Read CASE as a statement."""
         reader = self.reader
         reader.advance()
@@ -323,19 +324,21 @@ class PlsqlParser:
             self.reader.advance()
         return body
 
-    def read_loop(self, start: int, label: str | None) -> Statement:
+    def read_loop(self, start: int) -> Statement:
         """Read LOOP."""
+        label = self._label
         return tree.Loop(start, None, self._loop_body(), label)
 
-    def read_while(self, start: int, label: str | None) -> Statement:
+    def read_while(self, start: int) -> Statement:
         """Read WHILE."""
+        label = self._label
         self.reader.advance()
         condition = self._until({"LOOP"})
         return tree.Loop(start, condition, self._loop_body(), label)
 
-    def read_for(self, start: int, label: str | None) -> Statement:
+    def read_for(self, start: int) -> Statement:
         """Read FOR over a range, a query or a cursor."""
-        reader = self.reader
+        reader, label = self.reader, self._label
         reader.advance()
         variable = self._name()
         self._need("IN")
@@ -352,15 +355,15 @@ class PlsqlParser:
         high = self._until({"LOOP"})
         return tree.ForRange(start, variable, low, high, reverse, self._loop_body(), label)
 
-    def read_forall(self, start: int, label: str | None) -> Statement:
+    def read_forall(self, _start: int) -> Statement:
         """Refuse FORALL."""
         raise unsupported("FORALL", self.reader.position)
 
-    def read_goto(self, start: int, label: str | None) -> Statement:
+    def read_goto(self, _start: int) -> Statement:
         """Refuse GOTO."""
         raise unsupported("GOTO", self.reader.position)
 
-    def read_leave(self, start: int, label: str | None) -> Statement:
+    def read_leave(self, start: int) -> Statement:
         """Read EXIT or CONTINUE."""
         reader = self.reader
         exits = reader.advance().upper == "EXIT"
@@ -368,22 +371,22 @@ class PlsqlParser:
         condition = self._until({";"}) if reader.accept("WHEN") else None
         return tree.Leave(start, exits, target, condition)
 
-    def read_raise(self, start: int, label: str | None) -> Statement:
+    def read_raise(self, start: int) -> Statement:
         """Read RAISE."""
         self.reader.advance()
         return tree.Raise(start, None if self.reader.sees(";") else self._name())
 
-    def read_return(self, start: int, label: str | None) -> Statement:
+    def read_return(self, start: int) -> Statement:
         """Read RETURN."""
         self.reader.advance()
         return tree.Return(start)
 
-    def read_control(self, start: int, label: str | None) -> Statement:
+    def read_control(self, start: int) -> Statement:
         """Read a transaction statement."""
         word = self.reader.word()
         return tree.Control(start, word, self._until({";"}))
 
-    def read_execute(self, start: int, label: str | None) -> Statement:
+    def read_execute(self, start: int) -> Statement:
         """Read EXECUTE IMMEDIATE."""
         reader = self.reader
         reader.advance()
@@ -416,7 +419,7 @@ class PlsqlParser:
             returning = self._targets()
         return tree.Execute(start, text, into, using, returning)
 
-    def read_sql(self, start: int, label: str | None) -> Statement:
+    def read_sql(self, start: int) -> Statement:
         """Read a static SQL statement and cut out INTO."""
         reader = self.reader
         verb = reader.word()
@@ -459,7 +462,7 @@ class PlsqlParser:
             reader.advance()
         return first, reader.index
 
-    def read_cursor(self, start: int, label: str | None) -> Statement:
+    def read_cursor(self, start: int) -> Statement:
         """Read OPEN, FETCH or CLOSE."""
         reader = self.reader
         word = reader.advance().upper

@@ -38,14 +38,14 @@ class UserException(OraError):
         self.name = name
 
 
-class _Leave(Exception):  # noqa: N818 - EXIT and CONTINUE are no errors
+class _Leave(Exception):
     def __init__(self, label: str | None, *, exits: bool) -> None:
         super().__init__()
         self.label = label
         self.exits = exits
 
 
-class _Return(Exception):  # noqa: N818
+class _Return(Exception):
     pass
 
 
@@ -91,11 +91,27 @@ class Frame:
             frame = frame.parent
         raise OraError(6550, f"line 1, column 1:\nPLS-00201: identifier '{name}' must be declared")
 
+    def variable(self, name: str) -> Variable:
+        """Give a variable."""
+        found = self.find(name)
+        if not isinstance(found, Variable):
+            raise OraError(6550, f"line 1, column 1:\nPLS-00382: expression is of wrong type: {name}")
+        return found
+
+    def cursor(self, name: str) -> Cursor:
+        """Give a cursor."""
+        found = self.find(name)
+        if not isinstance(found, Cursor):
+            raise OraError(6550, f"line 1, column 1:\nPLS-00221: '{name}' is not a cursor or is undefined")
+        return found
+
 
 class Interpreter:
     """One execution of a block. ``binds`` is changed in place."""
 
-    def __init__(self, program: Program, host: Host, binds: dict[str, Any], types: dict[str, BindType], depth: int) -> None:
+    def __init__(
+        self, program: Program, host: Host, binds: dict[str, Any], types: dict[str, BindType], depth: int
+    ) -> None:
         self.program = program
         self.reader = program.reader
         self.host = host
@@ -157,11 +173,11 @@ class Interpreter:
         if declaration.kind == "exception":
             frame.names[name] = _ExceptionName(numbers.get(name))
             return
-        if declaration.kind == "cursor":
-            assert declaration.query is not None
+        if declaration.query is not None:
             frame.names[name] = Cursor(declaration.query)
             return
-        assert declaration.type is not None
+        if declaration.type is None:
+            return
         variable = self._variable(declaration.type, frame, declaration.token)
         variable.not_null = declaration.not_null
         if declaration.default is not None:
@@ -308,8 +324,7 @@ class Interpreter:
     def _for_query(self, loop: tree.ForQuery, frame: Frame) -> None:
         query = loop.query
         if query is None:
-            cursor = frame.find(loop.cursor or "")
-            assert isinstance(cursor, Cursor)
+            cursor = frame.cursor(loop.cursor or "")
             query = cursor.query
         compiled = self.program.queries[query]
         names = [column.name for column in self.host.describe(compiled.text)]
@@ -368,8 +383,7 @@ class Interpreter:
     def _return_type(self, target: Target, frame: Frame) -> BindType:
         if target.kind == "bind":
             return self.types[target.name]
-        variable = frame.find(target.name)
-        assert isinstance(variable, Variable)
+        variable = frame.variable(target.name)
         kind = variable.field_types.get(target.field) if target.field else variable.type
         return BindType(kind.family if kind is not None else OraType.VARCHAR, 32767)
 
@@ -388,11 +402,13 @@ class Interpreter:
 
     def _assign_row(self, targets: Sequence[Target], row: Sequence[Any], frame: Frame) -> None:
         if len(targets) == 1 and targets[0].kind == "variable" and targets[0].field is None:
-            variable = frame.find(targets[0].name)
-            if isinstance(variable, Variable) and variable.fields is not None:
+            variable = frame.variable(targets[0].name)
+            if variable.fields is not None:
                 if len(variable.fields) != len(row):
-                    raise OraError(913, "too many values") if len(row) > len(variable.fields) else OraError(
-                        947, "not enough values"
+                    raise (
+                        OraError(913, "too many values")
+                        if len(row) > len(variable.fields)
+                        else OraError(947, "not enough values")
                     )
                 for name, value in zip(variable.fields, row, strict=True):
                     self._store(variable, name, value, None)
@@ -403,8 +419,7 @@ class Interpreter:
             self._assign(target, value, None, frame)
 
     def _cursor(self, statement: tree.CursorStatement, frame: Frame) -> None:
-        cursor = frame.find(statement.cursor)
-        assert isinstance(cursor, Cursor)
+        cursor = frame.cursor(statement.cursor)
         if statement.verb == "OPEN":
             if cursor.rows is not None:
                 raise OraError(6511, "PL/SQL: cursor already open")
@@ -437,8 +452,10 @@ class Interpreter:
         types = [bind_type(value, kind) for _, (value, kind), _ in given]
         wanted = len(shape.binds) - len(statement.returning)
         if shape.kind in {StatementKind.QUERY, StatementKind.DML} and len(values) != wanted:
-            raise OraError(1008, "not all variables bound") if len(values) < wanted else OraError(
-                1006, "bind variable does not exist"
+            raise (
+                OraError(1008, "not all variables bound")
+                if len(values) < wanted
+                else OraError(1006, "bind variable does not exist")
             )
         if shape.kind is StatementKind.QUERY:
             rows = self.host.values(text, values, types)
@@ -494,8 +511,8 @@ class Interpreter:
             parameter = argument.name or routine.parameters[place]
             if parameter in outs:
                 target = out_target(self.reader, argument)
-                assert target is not None
-                self._assign(target, outs[parameter], None, frame)
+                if target is not None:  # the compiler has seen that it is one
+                    self._assign(target, outs[parameter], None, frame)
 
     def _application_error(self, call: tree.Call, frame: Frame) -> OraError:
         number = int(self._number(call.arguments[0].value, frame))
@@ -577,8 +594,7 @@ class Interpreter:
                 return self._run_routine(routine, arguments)[""], None
 
     def _variable_value(self, source: Source, frame: Frame) -> tuple[Any, OraType | None]:
-        variable = frame.find(source.name)
-        assert isinstance(variable, Variable)
+        variable = frame.variable(source.name)
         if source.field is None:
             if variable.fields is not None:
                 raise self._compile_error(source.token, f"PLS-00382: expression is of wrong type: {source.name}")
@@ -606,8 +622,7 @@ class Interpreter:
         return {"ROWCOUNT": self._rows, "FOUND": self._rows > 0, "NOTFOUND": self._rows == 0}[name]
 
     def _cursor_attribute(self, source: Source, frame: Frame) -> Any:
-        cursor = frame.find(source.name)
-        assert isinstance(cursor, Cursor)
+        cursor = frame.cursor(source.name)
         if source.field == "ISOPEN":
             return cursor.rows is not None
         if cursor.rows is None:
@@ -624,8 +639,7 @@ class Interpreter:
         if target.kind == "bind":
             self.binds[target.name] = converted(value, kind, self.types[target.name].type, self.host)
             return
-        variable = frame.find(target.name)
-        assert isinstance(variable, Variable)
+        variable = frame.variable(target.name)
         self._store(variable, target.field, value, kind)
 
     def _store(self, variable: Variable, name: str | None, value: Any, kind: OraType | None) -> None:

@@ -209,7 +209,7 @@ def _number(value: int | Decimal, kind: VariableType) -> int | Decimal:
 def out_value(value: Any, wanted: BindType, session: Evaluator) -> Any:
     """Turn the value of an OUT bind into the type that the client bound; ORA-06502 when its buffer is too small."""
     found = converted(value, None, wanted.type, session)
-    if isinstance(found, str) and wanted.type in {OraType.VARCHAR, OraType.CHAR} and wanted.size:
-        if len(found.encode()) > wanted.size:
-            raise _value_error("character string buffer too small")
+    bounded = wanted.size and wanted.type in {OraType.VARCHAR, OraType.CHAR}
+    if bounded and isinstance(found, str) and len(found.encode()) > wanted.size:
+        raise _value_error("character string buffer too small")
     return found

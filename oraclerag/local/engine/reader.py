@@ -109,6 +109,8 @@ class Reader:
         if token.kind == "word" and token.value not in RESERVED:
             self.advance()
             return check_name(token.value, token.position)
+        if token.kind == "invalid":
+            raise OraError(911, f"'{token.text}': invalid character", token.position)
         raise OraError(number, message, token.position)
 
     def column(self) -> str:

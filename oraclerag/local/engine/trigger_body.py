@@ -20,6 +20,7 @@ from oraclerag.local.engine.words import quote
 from oraclerag.local.interface import OraError
 
 _PLACEHOLDER = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\d+)")
+_RESULT = ["IF tg_op = 'DELETE' THEN", 'RETURN "old";', "END IF;", 'RETURN "new";']
 _PREDICATES = {"INSERTING": "INSERT", "UPDATING": "UPDATE", "DELETING": "DELETE"}
 _CONDITIONS = {
     "OTHERS": "OTHERS",
@@ -56,8 +57,7 @@ class TriggerBody:
         if condition is not None:
             tested = self._expression(condition, bare_rows=True)
             lines = [f"IF ({tested}) THEN", *lines, "END IF;"]
-        result = 'RETURN "old";' if self.context.timing == "AFTER" else 'IF tg_op = \'DELETE\' THEN RETURN "old"; END IF;'
-        tail = [result] if self.context.timing == "AFTER" else [result, 'RETURN "new";']
+        tail = ["RETURN NULL;"] if self.context.timing == "AFTER" else _RESULT
         return "\n".join(["#variable_conflict use_column", "BEGIN", *lines, *tail, "END"])
 
     def _fail(self, token: int, message: str) -> OraError:
@@ -65,9 +65,7 @@ class TriggerBody:
 
     def _block(self, block: tree.Block) -> list[str]:
         before = dict(self.variables)
-        declared: list[str] = []
-        for declaration in block.declarations:
-            declared.append(self._declaration(declaration))
+        declared = [self._declaration(declaration) for declaration in block.declarations]
         lines = self._statements(block.body)
         handlers: list[str] = []
         for handler in block.handlers:
@@ -134,7 +132,7 @@ class TriggerBody:
             case tree.ForQuery(_, variable, query, None, body, None) if query is not None:
                 return self._for(variable, query, body)
             case tree.Return():
-                return ['IF tg_op = \'DELETE\' THEN RETURN "old"; END IF;', 'RETURN "new";']
+                return _RESULT
             case tree.Raise(_, None):
                 return ["RAISE;"]
             case tree.Control(_, word, _) if word in {"COMMIT", "ROLLBACK", "SAVEPOINT"}:
@@ -264,7 +262,7 @@ class TriggerBody:
         return self.variables[variable] + (f".{quote(part)}" if part else "")
 
     def _substituted(self, span: Span, *, bare_rows: bool = False) -> str:
-        """Give the source with everything that is not SQL as a quoted bind: ``:"new COLUMN"``, ``:"op INSERT"``, …"""
+        """Give the source with everything that is not SQL as a quoted bind, such as ``:"new COLUMN"``."""
         tokens = self.reader.tokens
         pieces: list[str] = []
         last = tokens[span[0]].position

@@ -183,12 +183,18 @@ def _create(
     values = ", ".join(map(literal, (schema, name, each, " OR ".join(head.events), source)))
     statements = [
         *before,
-        f"CREATE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql"
-        f" SET search_path = {quote(host.schema)}, ora, public AS {literal(body)}",
-        f"CREATE TRIGGER {quote(name)} {head.timing} {' OR '.join(events)} ON {target} FOR EACH ROW"
-        f" EXECUTE FUNCTION {function}()",
-        "INSERT INTO ora.triggers (owner, name, kind, event, body, condition, rel, enabled)"
-        f" VALUES ({values}, {condition}, {literal(target)}::regclass, {head.enabled})",
+        (
+            f"CREATE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql"
+            f" SET search_path = {quote(host.schema)}, ora, public AS {literal(body)}"
+        ),
+        (
+            f"CREATE TRIGGER {quote(name)} {head.timing} {' OR '.join(events)} ON {target} FOR EACH ROW"
+            f" EXECUTE FUNCTION {function}()"
+        ),
+        (
+            "INSERT INTO ora.triggers (owner, name, kind, event, body, condition, rel, enabled)"
+            f" VALUES ({values}, {condition}, {literal(target)}::regclass, {head.enabled})"
+        ),
     ]
     if not head.enabled:
         statements.append(f"ALTER {relation} {target} DISABLE TRIGGER {quote(name)}")
@@ -251,8 +257,10 @@ def alter_trigger(reader: Reader, host: Host) -> Action:
             host.change(
                 [
                     f"ALTER TABLE {qualified(*table)} {word} TRIGGER {quote(name)}",
-                    f"UPDATE ora.triggers SET enabled = {word == 'ENABLE'}"
-                    f" WHERE owner = {literal(schema)} AND name = {literal(name)}",
+                    (
+                        f"UPDATE ora.triggers SET enabled = {word == 'ENABLE'}"
+                        f" WHERE owner = {literal(schema)} AND name = {literal(name)}"
+                    ),
                 ]
             )
 

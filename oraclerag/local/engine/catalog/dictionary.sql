@@ -383,7 +383,7 @@ CREATE VIEW ora."USER_ROLE_PRIVS" AS
 CREATE VIEW ora."ALL_TAB_PRIVS" AS
   SELECT grantor::ora.varchar2 AS "GRANTOR", grantee::ora.varchar2 AS "GRANTEE", owner::ora.varchar2 AS "TABLE_SCHEMA", object::ora.varchar2 AS "TABLE_NAME",
     privilege::ora.varchar2 AS "PRIVILEGE", CASE WHEN grantable THEN 'YES' ELSE 'NO' END::ora.varchar2 AS "GRANTABLE", kind::ora.varchar2 AS "TYPE"
-  FROM ora.privileges WHERE object <> '';
+  FROM ora.privileges WHERE object <> '' AND kind <> 'COLUMN';
 CREATE VIEW ora."USER_TAB_PRIVS" AS
   SELECT "GRANTEE", "TABLE_SCHEMA" AS "OWNER", "TABLE_NAME", "GRANTOR", "PRIVILEGE", "GRANTABLE", 'NO'::ora.varchar2 AS "HIERARCHY", "TYPE"
   FROM ora."ALL_TAB_PRIVS" WHERE ora.usr() IN ("GRANTEE"::text, "GRANTOR"::text, "TABLE_SCHEMA"::text);

@@ -28,14 +28,13 @@ from oraclerag.local.interface import OraError
 __all__ = ["run_ddl"]
 
 _KNOWN_OBJECTS = frozenset(
-    {
-        "FUNCTION", "PROCEDURE", "PACKAGE", "TYPE", "MATERIALIZED", "CONTEXT", "DOMAIN", "PROFILE", "TABLESPACE", "LIBRARY",
-        "CLUSTER", "OPERATOR", "INDEXTYPE", "JAVA", "MLE", "PROPERTY", "JSON", "EDITION", "OUTLINE", "RESTORE", "FLASHBACK",
-        "AUDIT", "PLUGGABLE", "DISKGROUP", "CONTROLFILE", "SPFILE", "PFILE", "ROLLBACK", "LOCKDOWN", "SHARDED", "SHARED",
-        "BLOCKCHAIN", "IMMUTABLE", "DUPLICATED", "GLOBAL", "PRIVATE", "HYBRID", "SEARCH", "DATA", "END", "ANALYTIC", "ATTRIBUTE",
-        "HIERARCHY", "DIMENSION", "INMEMORY", "TRUE", "CREDENTIAL", "LOGICAL", "ASSERTION",
-    }
-)  # fmt: skip
+    """
+    FUNCTION PROCEDURE PACKAGE TYPE MATERIALIZED CONTEXT DOMAIN PROFILE TABLESPACE LIBRARY CLUSTER OPERATOR
+    INDEXTYPE JAVA MLE PROPERTY JSON EDITION OUTLINE RESTORE FLASHBACK AUDIT PLUGGABLE DISKGROUP CONTROLFILE
+    SPFILE PFILE ROLLBACK LOCKDOWN SHARDED SHARED BLOCKCHAIN IMMUTABLE DUPLICATED GLOBAL PRIVATE HYBRID SEARCH
+    DATA END ANALYTIC ATTRIBUTE HIERARCHY DIMENSION INMEMORY TRUE CREDENTIAL LOGICAL ASSERTION
+    """.split()  # noqa: SIM905
+)
 
 
 def run_ddl(sql: str, host: Host) -> None:
@@ -73,7 +72,7 @@ def read_statement(reader: Reader, host: Host) -> Action:
         return _purge(reader)
     if reader.word() in {"AUDIT", "NOAUDIT", "ASSOCIATE", "DISASSOCIATE", "FLASHBACK", "ADMINISTER"}:
         raise unsupported(reader.word(), reader.position)
-    reader.fail(900, "invalid SQL statement")
+    raise OraError(900, "invalid SQL statement", reader.position)
 
 
 def _create(reader: Reader, host: Host) -> Action:
@@ -95,6 +94,12 @@ def _create(reader: Reader, host: Host) -> Action:
         raise unsupported(f"CREATE {word} {_second(reader)}".rstrip(), position)
     if replace or force or editionable:
         reader.fail(922, "missing or invalid option")
+    return _create_plain(reader, host)
+
+
+def _create_plain(reader: Reader, host: Host) -> Action:
+    """Read what cannot be replaced."""
+    position = reader.position
     if reader.accept("TABLE"):
         return create_table.create_table(reader, host)
     if reader.accept("UNIQUE", "INDEX"):
@@ -119,7 +124,7 @@ def _create(reader: Reader, host: Host) -> Action:
         reader.fail(2420, "missing schema authorization clause")
     if reader.accept("DATABASE"):
         reader.fail(1501, "CREATE DATABASE failed")
-    reader.fail(901, "invalid CREATE command")
+    raise OraError(901, "invalid CREATE command", reader.position)
 
 
 def _second(reader: Reader) -> str:
@@ -144,7 +149,7 @@ def _alter(reader: Reader, host: Host) -> Action:
         return _alter_view(reader, host)
     if word in _KNOWN_OBJECTS or word in {"SYSTEM", "DATABASE", "ROLE", "SYNONYM", "RESOURCE"}:
         raise unsupported(f"ALTER {word}", position)
-    reader.fail(940, "invalid ALTER command")
+    raise OraError(940, "invalid ALTER command", reader.position)
 
 
 def _alter_view(reader: Reader, host: Host) -> Action:
@@ -188,7 +193,7 @@ def _drop(reader: Reader, host: Host) -> Action:
         return _drop_what_cannot_be(reader, host)
     if word in _KNOWN_OBJECTS:
         raise unsupported(f"DROP {word}", position)
-    reader.fail(950, "invalid DROP option")
+    raise OraError(950, "invalid DROP option", reader.position)
 
 
 def _drop_what_cannot_be(reader: Reader, host: Host) -> Action:

@@ -19,11 +19,11 @@ from oraclerag.local.engine.words import quote
 from oraclerag.local.interface import OraError
 
 _UNSUPPORTED = frozenset(
-    {
-        "MOVE", "SHRINK", "SPLIT", "MERGE", "EXCHANGE", "COALESCE", "ALLOCATE", "DEALLOCATE", "READ", "INMEMORY", "FLASHBACK",
-        "COMPRESS", "CLUSTERING", "UPGRADE", "TRUNCATE", "ANNOTATIONS",
-    }
-)  # fmt: skip
+    """
+    MOVE SHRINK SPLIT MERGE EXCHANGE COALESCE ALLOCATE DEALLOCATE READ INMEMORY FLASHBACK COMPRESS CLUSTERING
+    UPGRADE TRUNCATE ANNOTATIONS
+    """.split()  # noqa: SIM905
+)
 
 
 def alter_table(reader: Reader, host: Host) -> Action:
@@ -75,7 +75,7 @@ def _clause(reader: Reader, host: Host, schema: str, table: str) -> Action:
         note = notes.storage(schema, table, options)
         forget = f"DELETE FROM ora.storage_note WHERE relation = {literal(qualified(schema, table))}::regclass"
         return lambda: host.change([forget, *note])
-    reader.fail(1735, "invalid ALTER TABLE option")
+    raise OraError(1735, "invalid ALTER TABLE option", reader.position)
 
 
 def _switch_triggers(schema: str, table: str, word: str) -> list[str]:
@@ -131,8 +131,7 @@ def _run_add(host: Host, schema: str, table: str, added: list[ColumnDefinition |
             raise OraError(30669, "table can have only one identity column")
         if item.nullable is False and filled and item.default is None and item.identity is None:
             raise OraError(1758, "table must be empty to add mandatory (NOT NULL) column")
-        assert item.type is not None
-        state.columns[item.name] = KeyColumn(normal_storage(item.type.storage), item.nullable is False)
+        state.columns[item.name] = KeyColumn(normal_storage(item.required_type.storage), item.nullable is False)
         built = columns.build(host, schema, table, number, item)
         number += 1
         before += built.before
@@ -217,9 +216,7 @@ def _check_retype(host: Host, schema: str, table: str, column: StoredColumn, kin
     if new in {"clob", "blob", "jsonb"} and new != old:
         raise OraError(22858, "invalid alteration of datatype")
     name = quote(column.name)
-    filled = bool(
-        host.ask(f"SELECT 1 FROM {qualified(schema, table)} WHERE {name} IS NOT NULL LIMIT 1")
-    )
+    filled = bool(host.ask(f"SELECT 1 FROM {qualified(schema, table)} WHERE {name} IS NOT NULL LIMIT 1"))
     if old != new:
         if filled and {old, new} != {"char", "varchar2"} and not (old == "odate" and new.startswith("timestamp")):
             raise OraError(1439, "column to be modified must be empty to change datatype")
@@ -244,13 +241,14 @@ def _modify_column(host: Host, schema: str, table: str, column: StoredColumn, ch
     statements: list[str] = []
     if change.type is not None:
         statements += _retype(host, schema, table, column, change.type)
-    if change.identity is not None:
-        statements += _modify_identity(host, schema, table, column, change)
+    statements += _modify_identity(host, schema, table, column, change)
     if change.default is not None:
         if column.identity:
             raise OraError(30674, "identity column cannot have a default value")
         plain_null = change.default.upper() == "NULL"
-        statements.append(f"{target} ALTER COLUMN {name} {'DROP DEFAULT' if plain_null else f'SET DEFAULT {change.default}'}")
+        statements.append(
+            f"{target} ALTER COLUMN {name} {'DROP DEFAULT' if plain_null else f'SET DEFAULT {change.default}'}"
+        )
         statements.append(notes.default(schema, table, column.number, change.default_source))
         function = qualified(schema, columns.default_on_null_name(table, column.number))
         statements.append(f"DROP FUNCTION IF EXISTS {function}() CASCADE")
@@ -296,7 +294,9 @@ def _retype(host: Host, schema: str, table: str, column: StoredColumn, kind: Col
 
 
 def _modify_identity(host: Host, schema: str, table: str, column: StoredColumn, change: ColumnDefinition) -> list[str]:
-    assert change.identity is not None
+    identity = change.identity
+    if identity is None:
+        return []
     if not column.identity:
         raise OraError(30673, "column to be modified is not an identity column")
     rows = host.ask(
@@ -307,7 +307,7 @@ def _modify_identity(host: Host, schema: str, table: str, column: StoredColumn, 
         column.number,
     )
     sequence = rows[0][0]
-    options = change.identity.options
+    options = identity.options
     statements: list[str] = []
     clauses = options.clauses()
     if options.start is not None:
@@ -317,7 +317,7 @@ def _modify_identity(host: Host, schema: str, table: str, column: StoredColumn, 
     if options.start_limit:
         largest = f"(SELECT coalesce(max({quote(column.name)}), 0)::int8 + 1 FROM {qualified(schema, table)})"
         statements.append(f"SELECT setval({literal(sequence)}, {largest}, false)")
-    kind = change.identity.kind
+    kind = identity.kind
     relation = literal(qualified(schema, table))
     statements.append(
         f"UPDATE ora.column_info SET identity = {literal(kind)}"
@@ -363,8 +363,10 @@ def _rename(reader: Reader, host: Host, schema: str, table: str) -> Action:
             host.change(
                 [
                     f"{target} RENAME CONSTRAINT {quote(old)} TO {quote(new)}",
-                    f"UPDATE ora.check_note SET name = {literal(new)}"
-                    f" WHERE relation = {relation}::regclass AND name = {literal(old)}",
+                    (
+                        f"UPDATE ora.check_note SET name = {literal(new)}"
+                        f" WHERE relation = {relation}::regclass AND name = {literal(old)}"
+                    ),
                 ]
             )
 
@@ -418,7 +420,7 @@ def _drop(reader: Reader, host: Host, schema: str, table: str) -> Action:
         return drop_unique
     if reader.word() in {"PARTITION", "SUBPARTITION", "UNUSED", "SUPPLEMENTAL"}:
         raise unsupported(f"{target} DROP {reader.word()}", reader.position)
-    reader.fail(2000, "missing COLUMN keyword")
+    raise OraError(2000, "missing COLUMN keyword", reader.position)
 
 
 def _cascade(reader: Reader) -> bool:

@@ -25,8 +25,8 @@ class BuiltColumn:
 
 def build(host: Host, schema: str, table: str, number: int, column: ColumnDefinition) -> BuiltColumn:
     """Make a column; ``number`` is the attribute number it is going to have."""
-    assert column.type is not None
-    built = BuiltColumn(f"{quote(column.name)} {column.type.storage}")
+    kind = column.required_type
+    built = BuiltColumn(f"{quote(column.name)} {kind.storage}")
     sequence: str | None = None
     required = column.nullable is False
     if column.generated is not None:
@@ -38,7 +38,9 @@ def build(host: Host, schema: str, table: str, number: int, column: ColumnDefini
         built.clause += f" DEFAULT nextval({literal(sequence)}::regclass)"
         required = True
         if column.identity.kind == "BY DEFAULT ON NULL":
-            built.after += default_on_null(schema, table, number, column.name, f"nextval({literal(sequence)}::regclass)")
+            built.after += default_on_null(
+                schema, table, number, column.name, f"nextval({literal(sequence)}::regclass)"
+            )
     elif column.default is not None and column.default.upper() != "NULL":
         built.clause += f" DEFAULT {column.default}"
         if column.default_on_null:
@@ -49,7 +51,7 @@ def build(host: Host, schema: str, table: str, number: int, column: ColumnDefini
         if name is not None and questions.constraint_exists(host, schema, name):
             raise OraError(2264, "name already used by an existing constraint")
         built.clause += f" CONSTRAINT {quote(name or questions.system_name(host))} NOT NULL"
-    check = length_check(column.name, number, column.type, host.max_string_size)
+    check = length_check(column.name, number, kind, host.max_string_size)
     if check is not None:
         built.checks.append(check)
     note = notes.column(schema, table, number, column, sequence)
@@ -84,6 +86,8 @@ def default_on_null(schema: str, table: str, number: int, column: str, default: 
     body = f'BEGIN IF "new".{quote(column)} IS NULL THEN "new".{quote(column)} := {default}; END IF; RETURN "new"; END'
     return [
         f"CREATE OR REPLACE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS {literal(body)}",
-        f"CREATE OR REPLACE TRIGGER {trigger} BEFORE INSERT ON {qualified(schema, table)} FOR EACH ROW"
-        f" EXECUTE FUNCTION {function}()",
+        (
+            f"CREATE OR REPLACE TRIGGER {trigger} BEFORE INSERT ON {qualified(schema, table)} FOR EACH ROW"
+            f" EXECUTE FUNCTION {function}()"
+        ),
     ]

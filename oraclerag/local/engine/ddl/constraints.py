@@ -126,13 +126,11 @@ def partly_null(schema: str, table: str, name: str, columns: tuple[str, ...]) ->
     not_all = " OR ".join(f"{quote(column)} IS NOT NULL" for column in columns)
     target = qualified(schema, table)
     return (
-        f"CREATE UNIQUE INDEX {quote(hidden)} ON {target} ({listed}) NULLS NOT DISTINCT"
-        f" WHERE ({some}) AND ({not_all})"
+        f"CREATE UNIQUE INDEX {quote(hidden)} ON {target} ({listed}) NULLS NOT DISTINCT WHERE ({some}) AND ({not_all})"
     )
 
 
 def _foreign_key(host: Host, table: TableState, constraint: Constraint, name: str) -> str:
-    assert constraint.parent is not None
     owner, parent = constraint.parent
     schema = owner or table.schema
     if (schema, parent) == (table.schema, table.name):
@@ -161,9 +159,7 @@ def _foreign_key(host: Host, table: TableState, constraint: Constraint, name: st
     if any(key.columns == constraint.columns and key.parent == (schema, parent) for key in table.foreign_keys):
         raise OraError(2275, "such a referential constraint already exists in the table")
     action = {" ON DELETE CASCADE": "c", " ON DELETE SET NULL": "n"}.get(constraint.on_delete, "a")
-    table.foreign_keys.append(
-        ForeignKey(name, table.schema, table.name, constraint.columns, (schema, parent), action)
-    )
+    table.foreign_keys.append(ForeignKey(name, table.schema, table.name, constraint.columns, (schema, parent), action))
     own_list, other_list = ", ".join(map(quote, constraint.columns)), ", ".join(map(quote, target))
     return (
         f"FOREIGN KEY ({own_list}) REFERENCES {qualified(schema, parent)} ({other_list})"

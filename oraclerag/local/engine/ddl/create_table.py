@@ -10,7 +10,6 @@ from oraclerag.local.engine.ddl.definitions import ColumnDefinition, Constraint,
 from oraclerag.local.engine.ddl.table_options import PhysicalOptions, read_table_options
 from oraclerag.local.engine.host import Host
 from oraclerag.local.engine.reader import Reader, qualified
-from oraclerag.local.engine.words import quote
 from oraclerag.local.interface import Column, OraError, OraType, VectorFormat
 
 _MOST_COLUMNS = 1000
@@ -241,6 +240,7 @@ def _column_type(column: Column) -> ColumnType:
         return ColumnType(name, f"timestamp{'' if column.type is OraType.TIMESTAMP else 'tz'}({digits})")
     if column.type is OraType.VECTOR:
         count = column.vector_dimensions or None
-        return ColumnType("VECTOR", f"vector({count})" if count else "vector", None, False, count,
-                          _FORMATS[column.vector_format])
+        return ColumnType(
+            "VECTOR", f"vector({count})" if count else "vector", None, False, count, _FORMATS[column.vector_format]
+        )
     raise OraError(3001, f"unimplemented feature: CREATE TABLE AS SELECT with a column of type {column.type.name}")

@@ -34,7 +34,7 @@ class Constraint:
     check: str = ""
     source: str = ""
     words: frozenset[str] = frozenset()
-    parent: tuple[str | None, str] | None = None
+    parent: tuple[str | None, str] = (None, "")
     parent_columns: tuple[str, ...] = ()
     on_delete: str = ""
     deferrable: str = ""
@@ -66,6 +66,13 @@ class ColumnDefinition:
     nullable: bool | None = None
     not_null_name: str | None = None
     constraints: list[Constraint] = field(default_factory=list)
+
+    @property
+    def required_type(self) -> ColumnType:
+        """The type of a new column."""
+        if self.type is None:
+            raise OraError(2263, "need to specify the datatype for this column")
+        return self.type
 
 
 class DefinitionReader:
@@ -286,7 +293,7 @@ class DefinitionReader:
             elif reader.accept("USING", "INDEX"):
                 if reader.accept("TABLESPACE"):
                     reader.identifier(959, "tablespace does not exist")
-                elif reader.sees("(") or reader.peek().kind in {"word", "quoted"} and not reader.sees("ENABLE"):
+                elif reader.sees("(") or (reader.peek().kind in {"word", "quoted"} and not reader.sees("ENABLE")):
                     raise unsupported("USING INDEX with an index of one's own", position)
             elif reader.word() in {"DISABLE", "NOVALIDATE", "RELY", "EXCEPTIONS", "PRECHECK"}:
                 raise unsupported(f"constraints in the state {reader.word()}", position)

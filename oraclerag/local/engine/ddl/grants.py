@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from oraclerag.local.engine.ddl import questions
 from oraclerag.local.engine.ddl.action import Action
 from oraclerag.local.engine.host import Host
-from oraclerag.local.engine.reader import Reader, literal, unsupported
+from oraclerag.local.engine.reader import Reader, literal
 from oraclerag.local.interface import OraError
 
 _OBJECT = {
@@ -21,22 +21,21 @@ _OBJECT = {
 }
 _OBJECT["VIEW"] = _OBJECT["TABLE"]
 _SYSTEM_FIRST = frozenset(
-    {
-        "CREATE", "ALTER", "DROP", "SELECT", "INSERT", "UPDATE", "DELETE", "EXECUTE", "UNLIMITED", "GRANT", "COMMENT", "LOCK",
-        "UNDER", "READ", "MANAGE", "ANALYZE", "AUDIT", "BACKUP", "DEBUG", "EXEMPT", "FLASHBACK", "GLOBAL", "MERGE", "QUERY",
-        "RESTRICTED", "RESUMABLE", "ADMINISTER", "ADVISOR", "BECOME", "CHANGE", "FORCE", "ON", "PURGE", "REDEFINE", "SYSDBA",
-        "SYSOPER",
-    }
-)  # fmt: skip
+    """
+    CREATE ALTER DROP SELECT INSERT UPDATE DELETE EXECUTE UNLIMITED GRANT COMMENT LOCK UNDER READ MANAGE ANALYZE
+    AUDIT BACKUP DEBUG EXEMPT FLASHBACK GLOBAL MERGE QUERY RESTRICTED RESUMABLE ADMINISTER ADVISOR BECOME CHANGE
+    FORCE ON PURGE REDEFINE SYSDBA SYSOPER
+    """.split()  # noqa: SIM905
+)
 _SYSTEM_WORDS = frozenset({"UNLIMITED TABLESPACE", "ADVISOR", "SYSDBA", "SYSOPER", "RESTRICTED SESSION", "BECOME USER"})
 _SYSTEM_OBJECTS = frozenset(
-    {
-        "SESSION", "TABLE", "VIEW", "SEQUENCE", "PROCEDURE", "TRIGGER", "TYPE", "SYNONYM", "PUBLIC", "DATABASE", "USER", "ROLE",
-        "INDEX", "CLUSTER", "OPERATOR", "INDEXTYPE", "MATERIALIZED", "MINING", "ANY", "TABLESPACE", "PROFILE", "JOB", "CONTEXT",
-        "DIRECTORY", "LIBRARY", "DOMAIN", "CREDENTIAL", "EXTERNAL", "DIMENSION", "CUBE", "PROPERTY", "MLE", "EDITION", "SYSTEM",
-        "ROLLBACK", "DICTIONARY", "OBJECT", "ACCESS", "PRIVILEGE", "POLICY", "REWRITE", "ANALYTIC", "HIERARCHY", "ATTRIBUTE",
-    }
-)  # fmt: skip
+    """
+    SESSION TABLE VIEW SEQUENCE PROCEDURE TRIGGER TYPE SYNONYM PUBLIC DATABASE USER ROLE INDEX CLUSTER OPERATOR
+    INDEXTYPE MATERIALIZED MINING ANY TABLESPACE PROFILE JOB CONTEXT DIRECTORY LIBRARY DOMAIN CREDENTIAL
+    EXTERNAL DIMENSION CUBE PROPERTY MLE EDITION SYSTEM MODEL LINK ROLLBACK DICTIONARY OBJECT ACCESS PRIVILEGE
+    POLICY REWRITE ANALYTIC HIERARCHY ATTRIBUTE
+    """.split()  # noqa: SIM905
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +136,10 @@ def _privileges(reader: Reader) -> tuple[list[str], _Target | None]:
             words = ["ALL"]
         if not words:
             reader.fail(990, "missing or invalid privilege")
-        if reader.sees("("):
-            raise unsupported("privileges on columns", reader.position)
-        found.append(" ".join(words))
+        columns = reader.columns() if reader.sees("(") else ()
+        if columns and words[0] not in {"INSERT", "UPDATE", "REFERENCES"}:
+            reader.fail(969, "missing ON keyword")
+        found.append(" ".join(words) + (f" ({', '.join(columns)})" if columns else ""))
         if not reader.accept(","):
             break
     if not reader.accept("ON"):
@@ -191,6 +191,13 @@ def _resolve(host: Host, target: _Target) -> _Target:
 def _kind(host: Host, privilege: str, target: _Target | None) -> str:
     """Tell the kind of a privilege: ROLE, SYSTEM, or the kind of object; ORA-00990 when there is none such."""
     if target is not None:
+        whole, _, columns = privilege.partition(" (")
+        if columns and target.kind in {"TABLE", "VIEW"}:
+            known = questions.columns(host, target.owner or "", target.name)
+            for name in columns.removesuffix(")").split(", "):
+                if name not in known:
+                    raise OraError(904, f'"{name}": invalid identifier')
+            return "COLUMN" if whole in _OBJECT["TABLE"] else target.kind
         if privilege not in _OBJECT[target.kind]:
             if any(privilege in known for known in _OBJECT.values()):
                 number = 40361 if target.kind == "MINING MODEL" else 2224 if target.kind == "TABLE" else 2225
@@ -200,11 +207,9 @@ def _kind(host: Host, privilege: str, target: _Target | None) -> str:
     if host.ask("SELECT 1 FROM ora.roles WHERE name = $1", privilege):
         return "ROLE"
     words = privilege.split()
-    known = privilege in _SYSTEM_WORDS or (
-        len(words) > 1 and words[0] in _SYSTEM_FIRST and all(word in _SYSTEM_OBJECTS or word == "MODEL" or word == "VIEW"
-                                                             or word == "LINK" for word in words[1:])
-    )
-    if known:
+    if privilege in _SYSTEM_WORDS:
+        return "SYSTEM"
+    if len(words) > 1 and words[0] in _SYSTEM_FIRST and _SYSTEM_OBJECTS.issuperset(words[1:]):
         return "SYSTEM"
     if len(words) == 1 and words[0] not in _SYSTEM_FIRST:
         raise OraError(1919, f"role '{privilege}' does not exist")

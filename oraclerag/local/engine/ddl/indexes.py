@@ -39,9 +39,8 @@ def create_index(reader: Reader, host: Host, *, unique: bool, bitmap: bool = Fal
     schema = owner or host.schema
     table_schema = table_owner or host.schema
     alias = None
-    if not reader.sees("("):
-        if reader.peek().kind in {"word", "quoted"} and reader.word() not in {"USING", "CLUSTER"}:
-            alias = reader.identifier(906, "missing left parenthesis")
+    if reader.peek().kind in {"word", "quoted"} and reader.word() != "USING":
+        alias = reader.identifier(906, "missing left parenthesis")
     items = _items(reader, host, alias or table)
     options = PhysicalOptions()
     _index_options(reader, options)
@@ -127,7 +126,9 @@ def _index_options(reader: Reader, options: PhysicalOptions) -> None:
         position, word = reader.position, reader.word()
         if read_physical_option(reader, options):
             continue
-        if reader.accept("COMPUTE", "STATISTICS") or reader.accept_one({"ONLINE", "VISIBLE", "USABLE", "SORT", "NOSORT"}):
+        if reader.accept("COMPUTE", "STATISTICS") or reader.accept_one(
+            {"ONLINE", "VISIBLE", "USABLE", "SORT", "NOSORT"}
+        ):
             continue
         if reader.accept("COMPRESS"):
             if reader.accept("ADVANCED"):
@@ -157,7 +158,7 @@ def _check_items(host: Host, schema: str, table: str, items: list[IndexItem]) ->
             names = {"jsonb": "JSON"}
             raise OraError(2327, f"cannot create index on expression with datatype {names.get(base, base.upper())}")
     clauses = [item.clause for item in items]
-    if len(set(item.column or item.source.upper() for item in items)) < len(items):
+    if len({item.column or item.source.upper() for item in items}) < len(items):
         raise OraError(957, "duplicate column name")
     wanted = ", ".join(clauses)
     for definition in questions.index_definitions(host, schema, table).values():
@@ -183,7 +184,8 @@ def _statements(
     statements = [f"CREATE {'UNIQUE ' if unique else ''}INDEX {quote(name)} ON {target} ({listed}){suffix}"]
     index = literal(qualified(schema, name))
     statements += [
-        f"INSERT INTO ora.index_expressions (idx, number, source) VALUES ({index}::regclass, {k}, {literal(item.source)})"
+        "INSERT INTO ora.index_expressions (idx, number, source)"
+        f" VALUES ({index}::regclass, {k}, {literal(item.source)})"
         for k, item in enumerate(items, 1)
         if item.column is None
     ]
@@ -233,8 +235,10 @@ def create_multivalue_index(reader: Reader, host: Host) -> Action:
         host.change(
             [
                 f"CREATE INDEX {quote(name)} ON {qualified(table_schema, table)} USING gin (({found}))",
-                "INSERT INTO ora.index_expressions (idx, number, source)"
-                f" VALUES ({literal(qualified(schema, name))}::regclass, 1, {literal(source)})",
+                (
+                    "INSERT INTO ora.index_expressions (idx, number, source)"
+                    f" VALUES ({literal(qualified(schema, name))}::regclass, 1, {literal(source)})"
+                ),
             ]
         )
 
@@ -284,7 +288,11 @@ def alter_index(reader: Reader, host: Host) -> Action:
     elif reader.accept("REBUILD"):
         options = PhysicalOptions()
         while not reader.at_end:
-            if reader.accept("ONLINE") or reader.accept("COMPUTE", "STATISTICS") or read_physical_option(reader, options):
+            if (
+                reader.accept("ONLINE")
+                or reader.accept("COMPUTE", "STATISTICS")
+                or read_physical_option(reader, options)
+            ):
                 continue
             raise unsupported(f"ALTER INDEX … REBUILD {reader.word()}", reader.position)
 
@@ -298,7 +306,16 @@ def alter_index(reader: Reader, host: Host) -> Action:
             return
 
     else:
-        if reader.word() in {"VISIBLE", "INVISIBLE", "UNUSABLE", "COALESCE", "SHRINK", "MONITORING", "PARALLEL", "MODIFY"}:
+        if reader.word() in {
+            "VISIBLE",
+            "INVISIBLE",
+            "UNUSABLE",
+            "COALESCE",
+            "SHRINK",
+            "MONITORING",
+            "PARALLEL",
+            "MODIFY",
+        }:
             raise unsupported(f"ALTER INDEX … {reader.word()}", reader.position)
         reader.fail(2243, "invalid ALTER INDEX option")
 

@@ -83,9 +83,11 @@ def create_synonym(reader: Reader, host: Host, *, replace: bool, public: bool) -
             [
                 *before,
                 f"CREATE VIEW {view} AS SELECT * FROM {qualified(target_schema, table)}",
-                f"INSERT INTO ora.synonyms (owner, name, table_owner, table_name) VALUES ({values})"
-                " ON CONFLICT (owner, name) DO UPDATE SET table_owner = excluded.table_owner,"
-                " table_name = excluded.table_name",
+                (
+                    f"INSERT INTO ora.synonyms (owner, name, table_owner, table_name) VALUES ({values})"
+                    " ON CONFLICT (owner, name) DO UPDATE SET table_owner = excluded.table_owner,"
+                    " table_name = excluded.table_name"
+                ),
             ]
         )
 
@@ -134,8 +136,10 @@ def create_directory(reader: Reader, host: Host, *, replace: bool) -> Action:
             raise OraError(955, "name is already used by an existing object")
         host.change(
             [
-                f"INSERT INTO ora.directories (name, path) VALUES ({literal(name)}, {literal(path)})"
-                " ON CONFLICT (name) DO UPDATE SET path = excluded.path"
+                (
+                    f"INSERT INTO ora.directories (name, path) VALUES ({literal(name)}, {literal(path)})"
+                    " ON CONFLICT (name) DO UPDATE SET path = excluded.path"
+                )
             ]
         )
 

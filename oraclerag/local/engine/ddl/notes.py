@@ -98,7 +98,9 @@ def storage(schema: str, name: str, options: PhysicalOptions) -> list[str]:
         return []
     initrans, pctfree = options.initrans, options.pctfree
     return [
-        "INSERT INTO ora.storage_note (relation, ini_trans, pct_free, tablespace, logging)"
-        f" VALUES ({literal(qualified(schema, name))}::regclass, {'NULL' if initrans is None else initrans},"
-        f" {'NULL' if pctfree is None else pctfree}, {_text(options.tablespace)}, {options.logging})"
+        (
+            "INSERT INTO ora.storage_note (relation, ini_trans, pct_free, tablespace, logging)"
+            f" VALUES ({literal(qualified(schema, name))}::regclass, {'NULL' if initrans is None else initrans},"
+            f" {'NULL' if pctfree is None else pctfree}, {_text(options.tablespace)}, {options.logging})"
+        )
     ]

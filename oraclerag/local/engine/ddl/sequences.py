@@ -172,9 +172,11 @@ def _record(target: str, options: SequenceOptions) -> list[str]:
         return []
     cache = 20 if options.cache is None else options.cache
     return [
-        "INSERT INTO ora.sequence_options (seq, cache, ordered)"
-        f" VALUES ({literal(target)}::regclass, {cache}, {options.order})"
-        " ON CONFLICT (seq) DO UPDATE SET cache = excluded.cache, ordered = excluded.ordered"
+        (
+            "INSERT INTO ora.sequence_options (seq, cache, ordered)"
+            f" VALUES ({literal(target)}::regclass, {cache}, {options.order})"
+            " ON CONFLICT (seq) DO UPDATE SET cache = excluded.cache, ordered = excluded.ordered"
+        )
     ]
 
 

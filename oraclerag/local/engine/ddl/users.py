@@ -16,9 +16,9 @@ def create_user(reader: Reader, host: Host) -> Action:
     if reader.sees("IF", "NOT", "EXISTS"):
         reader.fail(922, "missing or invalid option")
     name = reader.identifier(1935, "missing user or role name")
-    password = _identified(reader)
-    if password is None:
+    if not reader.sees("IDENTIFIED"):
         reader.expect("IDENTIFIED")
+    password = _identified(reader) or ""
     _options(reader)
 
     def run() -> None:
@@ -26,7 +26,6 @@ def create_user(reader: Reader, host: Host) -> Action:
             raise OraError(1920, f"user name '{name}' conflicts with another user or role name")
         if host.ask("SELECT 1 FROM ora.roles WHERE name = $1", name):
             raise OraError(1920, f"user name '{name}' conflicts with another user or role name")
-        assert password is not None
         host.change(
             [
                 f"CREATE SCHEMA {quote(name)}",
@@ -139,9 +138,8 @@ def drop_user(reader: Reader, host: Host) -> Action:
 def create_role(reader: Reader, host: Host) -> Action:
     """Read CREATE ROLE behind the keyword."""
     name = reader.identifier(1935, "missing user or role name")
-    if not reader.accept("NOT", "IDENTIFIED"):
-        if reader.sees("IDENTIFIED"):
-            raise unsupported("roles with a password", reader.position)
+    if not reader.accept("NOT", "IDENTIFIED") and reader.sees("IDENTIFIED"):
+        raise unsupported("roles with a password", reader.position)
     reader.expect_end()
 
     def run() -> None:
@@ -164,8 +162,10 @@ def drop_role(reader: Reader, host: Host) -> Action:
         host.change(
             [
                 f"DELETE FROM ora.roles WHERE name = {literal(name)}",
-                f"DELETE FROM ora.privileges WHERE grantee = {literal(name)}"
-                f" OR (kind = 'ROLE' AND privilege = {literal(name)})",
+                (
+                    f"DELETE FROM ora.privileges WHERE grantee = {literal(name)}"
+                    f" OR (kind = 'ROLE' AND privilege = {literal(name)})"
+                ),
             ]
         )
 

@@ -147,7 +147,9 @@ def _parameters(reader: Reader, index: VectorIndex) -> None:
         value = reader.integer(51938, f"invalid value for parameter {name} in the PARAMETERS clause")
         if not bounds[0] <= value <= bounds[1]:
             raise OraError(
-                51938, f"invalid value {value} for parameter {name}: it must be from {bounds[0]} to {bounds[1]}", position
+                51938,
+                f"invalid value {value} for parameter {name}: it must be from {bounds[0]} to {bounds[1]}",
+                position,
             )
         index.parameters[name] = value
     reader.expect(")")
@@ -186,10 +188,12 @@ def statements(host: Host, index: VectorIndex, *, replacing: str = "") -> list[s
     included = "ARRAY[" + ", ".join(map(literal, index.included)) + "]::text[]"
     return [
         made,
-        "INSERT INTO ora.vector_indexes (idx, subtype, distance, accuracy, parameters, included)"
-        f" VALUES ({literal(qualified(index.schema, index.name))}::regclass, {literal(index.subtype)},"
-        f" {literal(index.distance or 'COSINE')}, {index.accuracy or 'NULL'},"
-        f" {literal(json.dumps(index.parameters))}::jsonb, {included})",
+        (
+            "INSERT INTO ora.vector_indexes (idx, subtype, distance, accuracy, parameters, included)"
+            f" VALUES ({literal(qualified(index.schema, index.name))}::regclass, {literal(index.subtype)},"
+            f" {literal(index.distance or 'COSINE')}, {index.accuracy or 'NULL'},"
+            f" {literal(json.dumps(index.parameters))}::jsonb, {included})"
+        ),
     ]
 
 

@@ -87,8 +87,10 @@ def _check_names(host: Host, source: str, names: tuple[str, ...]) -> None:
 def _read_only(target: str) -> list[str]:
     """PostgreSQL would let a simple view be updated: a trigger refuses with ORA-42399."""
     return [
-        f'CREATE TRIGGER " READONLY" INSTEAD OF INSERT OR UPDATE OR DELETE ON {target} FOR EACH ROW'
-        " EXECUTE FUNCTION ora.refuse_read_only()"
+        (
+            f'CREATE TRIGGER " READONLY" INSTEAD OF INSERT OR UPDATE OR DELETE ON {target} FOR EACH ROW'
+            " EXECUTE FUNCTION ora.refuse_read_only()"
+        )
     ]
 
 
@@ -116,24 +118,33 @@ def _recreate(host: Host, views: list[tuple[str, str, str]], statements: list[st
     for schema, name, definition in views:
         target = qualified(schema, name)
         after.append(f"CREATE VIEW {target} AS {definition.rstrip().rstrip(';')}")
-        for row in host.ask("SELECT source, read_only FROM ora.view_texts WHERE rel = $1::regclass", target):
-            after.append(
-                "INSERT INTO ora.view_texts (rel, source, read_only)"
-                f" VALUES ({literal(target)}::regclass, {literal(row[0])}, {row[1]})"
-            )
-        for row in host.ask(
-            "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = $1::regclass AND NOT tgisinternal", target
-        ):
-            after.append(row[0])
-        for row in host.ask(
-            "SELECT owner, name, kind, event, condition, body FROM ora.triggers WHERE rel = $1::regclass", target
-        ):
-            values = ", ".join("NULL" if value is None else literal(value) for value in row)
-            after.append(
-                "INSERT INTO ora.triggers (owner, name, kind, event, condition, body, rel)"
-                f" VALUES ({values}, {literal(target)}::regclass)"
-            )
+        after += _notes_and_triggers(host, target)
     return [*before, *statements, *after]
+
+
+def _notes_and_triggers(host: Host, target: str) -> list[str]:
+    """Give the statements that bring back what hangs on a view: its text, its triggers and their notes."""
+    texts = host.ask("SELECT source, read_only FROM ora.view_texts WHERE rel = $1::regclass", target)
+    triggers = host.ask(
+        "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = $1::regclass AND NOT tgisinternal", target
+    )
+    notes = host.ask(
+        "SELECT owner, name, kind, event, body, condition, enabled::text FROM ora.triggers WHERE rel = $1::regclass",
+        target,
+    )
+    relation = f"{literal(target)}::regclass"
+    statements = [
+        f"INSERT INTO ora.view_texts (rel, source, read_only) VALUES ({relation}, {literal(source)}, {read_only})"
+        for source, read_only in texts
+    ]
+    statements += [row[0] for row in triggers]
+    for row in notes:
+        values = ", ".join("NULL" if value is None else literal(value) for value in row)
+        statements.append(
+            "INSERT INTO ora.triggers (rel, owner, name, kind, event, body, condition, enabled)"
+            f" VALUES ({relation}, {values})"
+        )
+    return statements
 
 
 def around_type_change(host: Host, schema: str, table: str, statements: list[str]) -> list[str]:
