@@ -14,7 +14,7 @@ from oraclerag.local.models import OnnxModels
 from oraclerag.records import DrainReport
 from tests.benchmarks.figures import Figure
 from tests.local.conftest import Account
-from tests.local.tracker import Tracker, open_tracker
+from tests.local.write_path.tracker import Tracker, open_tracker
 
 __all__ = ["measure", "statements"]
 
