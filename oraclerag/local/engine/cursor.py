@@ -54,20 +54,18 @@ class Cursor:
         at = self.position + ahead
         return self.tokens[at] if at < len(self.tokens) else self.tokens[-1]
 
-    def at(self, *words: str) -> bool:
+    def at(self, word: str, *more: str) -> bool:
         """Whether these keywords or symbols come next."""
-        tokens = self.tokens
-        at = self.position
-        if tokens[at].upper != words[0]:
+        if self.tokens[self.position].upper != word:
             return False
-        return all(self.peek(ahead).upper == words[ahead] for ahead in range(1, len(words)))
+        return not more or all(self.peek(ahead + 1).upper == following for ahead, following in enumerate(more))
 
-    def accept(self, *words: str) -> bool:
+    def accept(self, word: str, *more: str) -> bool:
         """Step over these keywords or symbols if they come next."""
-        if self.at(*words):
-            self.position += len(words)
-            return True
-        return False
+        if self.tokens[self.position].upper != word or (more and not self.at(word, *more)):
+            return False
+        self.position += 1 + len(more)
+        return True
 
     def need(self, word: str) -> None:
         """Step over a keyword or symbol that must come next; what is raised says :data:`MISSING`."""

@@ -34,17 +34,20 @@ class Token(NamedTuple):
 
 _TOKEN = re.compile(
     r"""
-      (?P<space>\s+|--[^\n]*|/\*.*?\*/)
+    \s*(?:
+      (?P<word>[^\W\d_][\w$\#]*+(?!'))
+    | (?P<comment>--[^\n]*|/\*.*?\*/)
     | (?P<qstring>[nN]?[qQ]'(?:\[.*?\]'|\{.*?\}'|\(.*?\)'|<.*?>'|(?P<mark>[^\s\[{(<]).*?(?P=mark)'))
     | (?P<string>[nN]?'(?:[^']|'')*')
     | (?P<ustring>[uU]'(?:[^']|'')*')
     | (?P<quoted>"[^"]*")
     | (?P<number>(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?)
-    | (?P<word>[^\W\d_][\w$\#]*)
+    | (?P<word_before_text>[^\W\d_][\w$\#]*)
     | (?P<bind>:\s*(?:"[^"]+"|[^\W_][\w$\#]*))
     | (?P<symbol><=>|<->|<\#>|:=|=>|\.\.|\*\*|\|\||<=|>=|<>|!=|\^=|<<|>>|[-+*/=<>(),.;:@\[\]{}])
     | (?P<invalid>.)
-    """,
+    | (?P<end>\Z)
+    )""",
     re.VERBOSE | re.DOTALL,
 )
 _UNICODE_ESCAPE = re.compile(r"\\([0-9a-fA-F]{4})|\\\\")
@@ -62,25 +65,25 @@ def tokenize(sql: str) -> list[Token]:
     tokens: list[Token] = []
     append = tokens.append
     position = 0
-    size = len(sql)
     match = _TOKEN.match
-    while position < size:
+    while True:
         found = match(sql, position)
-        if found is None:  # cannot be: the last alternative takes any character
+        kind = found.lastgroup if found is not None else None
+        if found is None or kind is None:  # cannot be: some alternative takes any character, and the end
             raise OraError(911, "invalid character", position)
-        kind = found.lastgroup
-        text = found.group()
-        if kind == "word":
+        text = found[kind]
+        position = found.end() - len(text)
+        if kind in ("word", "word_before_text"):
             upper = text.upper()
             append(Token("word", text, upper, position, upper))
-        elif kind == "space":
-            hint = text[2:3] == "+" and bool(tokens) and tokens[-1].upper == "INSERT"
-            if hint and _SEMANTIC_HINT.search(text):
-                append(Token("hint", text, "", position, text[3:].removesuffix("*/")))
         elif kind == "symbol":
             if text == "/" and sql.startswith("/*", position):
                 raise OraError(1742, "comment not terminated properly", position)
             append(Token("symbol", text, text, position, text))
+        elif kind == "comment":
+            hint = text[2:3] == "+" and bool(tokens) and tokens[-1].upper == "INSERT"
+            if hint and _SEMANTIC_HINT.search(text):
+                append(Token("hint", text, "", position, text[3:].removesuffix("*/")))
         elif kind == "bind":
             if tokens and tokens[-1].kind == "string":  # JSON_OBJECT('key' : value): clients read it so, too
                 text = ":"
@@ -88,24 +91,29 @@ def tokenize(sql: str) -> list[Token]:
             else:
                 name = text[1:].strip()
                 append(Token("bind", text, "", position, name[1:-1] if name[0] == '"' else name.upper()))
-        elif kind == "string":
-            append(Token("string", text, "", position, text[text.index("'") + 1 : -1].replace("''", "'")))
         elif kind == "number":
             append(Token("number", text, "", position, text))
         elif kind == "quoted":
             append(_quoted(sql, text, position))
-        elif kind in ("qstring", "mark"):
-            append(Token("string", text, "", position, text[text.index("'") + 2 : -2]))
-        elif kind == "ustring":
-            value = _UNICODE_ESCAPE.sub(_unescape, text[2:-1].replace("''", "'"))
-            append(Token("string", text, "", position, value))
-        elif text in _UNCLOSED:
-            raise OraError(*_UNCLOSED[text], position)
-        else:
+        elif kind == "end":
+            append(Token("end", "", "", len(sql), ""))
+            return tokens
+        elif kind == "invalid":
+            if text in _UNCLOSED:
+                raise OraError(*_UNCLOSED[text], position)
             append(Token("invalid", text, text, position, text))
+        else:
+            append(Token("string", text, "", position, _content(kind, text)))
         position += len(text)
-    append(Token("end", "", "", size, ""))
-    return tokens
+
+
+def _content(kind: str, text: str) -> str:
+    """Give what a text literal holds."""
+    if kind == "string":
+        return text[text.index("'") + 1 : -1].replace("''", "'")
+    if kind == "ustring":
+        return _UNICODE_ESCAPE.sub(_unescape, text[2:-1].replace("''", "'"))
+    return text[text.index("'") + 2 : -2]
 
 
 def _quoted(sql: str, text: str, position: int) -> Token:
