@@ -130,19 +130,23 @@ class Output:
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, right: Sequence[str] = ()) -> None:
         """Print rows on stdout; the last column takes what is left of the width."""
         from rich import box
+        from rich.cells import cell_len
         from rich.table import Table
 
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", expand=True)
+        cells = [[plain(cell) for cell in row] for row in rows]
+        widths = [max(map(cell_len, (name, *(row[at].plain for row in cells)))) for at, name in enumerate(columns)]
+        too_wide = sum(widths) + 3 * (len(columns) - 1) > self._stdout.width
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", expand=too_wide)
         for name in columns:
             table.add_column(
                 plain(name),
                 justify="right" if name in right else "left",
                 no_wrap=True,
                 overflow="ellipsis",
-                ratio=1 if name == columns[-1] else None,
+                ratio=1 if too_wide and name == columns[-1] else None,
             )
-        for row in rows:
-            table.add_row(*(plain(cell) for cell in row))
+        for cells_of_row in cells:
+            table.add_row(*cells_of_row)
         self._stdout.print(table)
 
     def facts(self, facts: Mapping[str, Any]) -> None:

@@ -7,12 +7,14 @@ recall, never rights.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oraclerag.database import Database, own_tables
 from oraclerag.in_force import put
+from oraclerag.records import DrainReport
 from oraclerag.scope import Scope
 from oraclerag.statements import Statements
 
@@ -78,6 +80,32 @@ def refresh(database: Database) -> Counts:
         for source in known - set(counted):
             put(connection, database.schema, source, "counts", None)
     return counted
+
+
+class Recount:
+    """Has a worker count again now and then: when it has nothing to do and has changed something since."""
+
+    def __init__(
+        self, database: Database, *, seconds: float = 600.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._database = database
+        self._seconds = seconds
+        self._clock = clock
+        self._changed = False
+        self._last = float("-inf")
+
+    def told(self, report: DrainReport) -> None:
+        """Take note of a batch, and count if it is time."""
+        self._changed = self._changed or bool(report.indexed or report.deleted)
+        if not report.claimed and self._clock() - self._last >= self._seconds:
+            self.now()
+
+    def now(self) -> None:
+        """Count if something changed."""
+        if self._changed:
+            refresh(self._database)
+            self._changed = False
+            self._last = self._clock()
 
 
 def pack(tenants: Iterable[tuple[str, Population]]) -> str:

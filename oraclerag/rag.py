@@ -156,7 +156,17 @@ class Rag:
 
         A batch is always ended. ``on_batch`` is told each of them. See :func:`oraclerag.worker.work`.
         """
-        return working.work(self.database, self._sources, self.settings, stop, once=once, on_report=on_batch)
+        recount = counts.Recount(self.database)
+
+        def told(report: DrainReport) -> None:
+            recount.told(report)
+            if on_batch is not None:
+                on_batch(report)
+
+        total = working.work(self.database, self._sources, self.settings, stop, once=once, on_report=told)
+        if once:
+            recount.now()
+        return total
 
     def finish(self) -> index.IndexStatus:
         """After much was indexed: count the chunks, and build the vector index if there is none and it is worth it."""

@@ -29,7 +29,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class SourceStatus:
-    """What is indexed of a source: entities (those without text included), chunks, and when last (UTC)."""
+    """What is indexed of a source: entities that have chunks, their chunks, and when one was written last (UTC)."""
 
     source: str
     entities: int

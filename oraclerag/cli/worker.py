@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from types import FrameType
@@ -36,6 +37,7 @@ def worker(
     Ctrl-C and SIGTERM end it after its batch. Run several processes to go faster.
     """
     screen = output(json)
+    _log_to(screen)
     stop = threading.Event()
     _end_on_signals(screen, stop)
     with opened(batch_size=batch_size, poll_interval=poll_interval) as rag:
@@ -43,6 +45,23 @@ def worker(
             screen.say("Working; Ctrl-C ends it after its batch.")
         rag.work(stop=stop, once=once, on_batch=lambda report: _show(screen, report))
     screen.say("The queue is empty." if once and not stop.is_set() else "Ended.")
+
+
+class _Messages(logging.Handler):
+    """Shows what the toolkit logs as messages."""
+
+    def __init__(self, screen: Output) -> None:
+        super().__init__()
+        self._screen = screen
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._screen.say(f"{record.levelname.lower()}: {record.getMessage()}")
+
+
+def _log_to(screen: Output) -> None:
+    logger = logging.getLogger("oraclerag")
+    logger.setLevel(logging.INFO)
+    logger.handlers = [_Messages(screen)]
 
 
 def _end_on_signals(screen: Output, stop: threading.Event) -> None:
@@ -60,6 +79,8 @@ def _show(screen: Output, report: DrainReport) -> None:
     if screen.json:
         screen.data(report, indent=None)
         return
+    if not report.claimed and not report.paused:
+        return
     parts = [
         f"{count:,} {word}"
         for count, word in (
@@ -72,6 +93,6 @@ def _show(screen: Output, report: DrainReport) -> None:
         )
         if count
     ]
-    screen.write(f"{report.claimed:,} rows: {', '.join(parts) or 'nothing to do'} ({report.seconds:.2f} s)")
+    screen.write(f"{report.claimed:,} queue rows: {', '.join(parts) or 'nothing to do'} ({report.seconds:.2f} s)")
     if report.paused:
         screen.say(f"Paused: {', '.join(report.paused)}. `oraclerag source check` shows why.")

@@ -57,6 +57,7 @@ class Demo:
     model: Path | None = None
     weights: Path | None = None
     record: dict[str, Any] = field(default_factory=dict)
+    _developer: int | None = None
 
     def run(self) -> None:
         """Run all steps. Raises where a step fails, or where the index does not follow the rows."""
@@ -80,7 +81,9 @@ class Demo:
         report = self.rag.provision(model_file=self.model, weights=self.weights, said=self._say)
         model = report.model
         origin = (
-            f"from {self.model}" if self.model is not None else "sentence-transformers/all-MiniLM-L6-v2, built here"
+            f"from {self.model}"
+            if self.model is not None
+            else "sentence-transformers/all-MiniLM-L6-v2, built from its weights"
         )
         self._facts(
             {
@@ -215,6 +218,7 @@ class Demo:
             total, unassigned = self._one(connection, "SELECT COUNT(*), COUNT(*) - COUNT(ASSIGNEE_ID) FROM TASK")
             mine = {str(row[0]) for row in self._all(connection, "SELECT ID FROM TASK WHERE ASSIGNEE_ID = :id", person)}
         developer = Scope(owner=str(person))
+        self._developer = person
         question = story.developer_question
         self._step("The same question as a manager …", f'oraclerag search "{question}" --manager -k 5')
         self._hits(self.rag.search(question, scope=_MANAGER, k=5))
@@ -247,12 +251,12 @@ class Demo:
 The local database goes on running. In this shell:
 
   export ORACLERAG_CONFIG={self.configuration}
-  oraclerag search "{story.question}" --owner 2 --show-sql
+  oraclerag search "{story.question}" --owner {self._developer} --show-sql
   oraclerag status
-  oraclerag worker                 # keeps the index up to date; Ctrl-C ends it
+  oraclerag worker        # keeps the index up to date; Ctrl-C ends it
   oraclerag local stop
 
-{self.configuration.name} there is an example for your own: sources, templates, triggers."""
+That file and the templates beside it are an example for your own tables."""
             if not self.screen.json
             else ""
         )

@@ -24,7 +24,7 @@ from oraclerag.errors import (
     UnknownSource,
 )
 from oraclerag.local import LocalDatabase
-from oraclerag.model import drop_model, load_model, use_model
+from oraclerag.model import drop_model, list_models, load_model, use_model
 from oraclerag.rag import Rag
 from tests.local.conftest import Account
 from tests.local.library import Entry, ids, install, settings_of, shelve
@@ -266,12 +266,6 @@ def test_a_switch_of_the_model_reaches_a_process_that_searches(
         # what this process remembers of the installation names the old model and a column of another dimension
         assert ids(rag.search("late payments", scope=MANAGER)) == ["2"]
         with rag.database.connect() as connection:
-            names = {model.physical_name for model in _models(connection, account.user)}
+            names = {model.physical_name for model in list_models(connection, schema=account.user)}
             drop_model(connection, (names - {before.physical_name}).pop(), schema=account.user)
         assert ids(rag.search("late payments", scope=MANAGER)) == ["2"]
-
-
-def _models(connection: oracledb.Connection, schema: str) -> list[object]:
-    from oraclerag.model import list_models
-
-    return list(list_models(connection, schema=schema))
