@@ -243,7 +243,7 @@ class EngineSession(Protocol):
         ...
 
     def run(self, sql: str) -> None:
-        """Run a statement without binds and result: DDL, COMMIT, ROLLBACK, SAVEPOINT, ALTER SESSION, …"""
+        """Run a statement without binds and result, such as DDL, COMMIT, SAVEPOINT or ALTER SESSION."""
         ...
 
     def commit(self) -> None:
