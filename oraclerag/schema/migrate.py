@@ -12,9 +12,9 @@ import oracledb
 from oraclerag.database import NO_SUCH_TABLE, Database, code_of, driver_connection, translated
 from oraclerag.errors import Contention, OracleRagError, SchemaError
 from oraclerag.schema.environment import ONE_AT_A_TIME, alembic_config
-from oraclerag.schema.objects import NAME_TAKEN, RENAME, Dictionary, ddl
+from oraclerag.schema.objects import NAME_TAKEN, RENAME, Dictionary, ddl, ddl_files, drop
 from oraclerag.schema.revision import VERSION_TABLE, refuse_newer, revisions, steps, version
-from oraclerag.statements import Statements, identifier, root
+from oraclerag.statements import Statements, identifier
 
 if TYPE_CHECKING:
     import sqlalchemy
@@ -112,10 +112,12 @@ def _remove(connection: sqlalchemy.Connection, schema: str, before: str | None) 
     """Take away everything of ours, also where a migration stopped half-way."""
     from alembic import command
 
-    if before is None:  # the version table is there and empty: the first revision was not finished
-        command.stamp(alembic_config(schema, connection), revisions()[0])
     _drop_models(driver_connection(connection), schema)
-    command.downgrade(alembic_config(schema, connection), "base")
+    if before is not None:
+        command.downgrade(alembic_config(schema, connection), "base")
+    else:  # the first revision did not end, or only the version table is left of a removal
+        for file in reversed(ddl_files()):
+            drop(connection, schema, file)
     connection.exec_driver_sql(Statements("schema", schema)["drop_versions"])
 
 
@@ -135,7 +137,7 @@ def _drop_models(connection: oracledb.Connection, schema: str) -> None:
 def _refuse_incomplete(connection: oracledb.Connection, schema: str, revision: str) -> None:
     """The version row says ``revision``, so its objects must be there: a downgrade may have stopped half-way."""
     present = Dictionary(connection, schema)
-    for file in sorted(path.name for path in (root("sql") / "schema").glob("*.sql")):
+    for file in ddl_files():
         if file[:4] > revision:
             break
         for item in ddl(file):

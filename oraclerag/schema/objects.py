@@ -26,14 +26,16 @@ __all__ = [
     "SchemaObject",
     "create_objects",
     "ddl",
+    "ddl_files",
+    "drop",
     "drop_objects",
     "without_comments",
 ]
 
-NAME_TAKEN = ("ORA-00955", "ORA-02264")
-"""Of an object, of a constraint."""
+NAME_TAKEN = ("ORA-00955", "ORA-02264", "ORA-01408")
+"""Of an object, of a constraint; a list of columns that has an index."""
 
-RENAME = "Rename the other object, or set a schema of its own for oraclerag (ORACLERAG_SCHEMA)."
+RENAME = "Rename or drop the other object, or set a schema of its own for oraclerag (ORACLERAG_SCHEMA)."
 
 _CREATE = re.compile(
     r"CREATE (?P<kind>TABLE|VIEW|(?:UNIQUE |MULTIVALUE )?INDEX) /\*schema\*/(?P<name>[A-Z0-9_]+)"
@@ -52,6 +54,11 @@ class SchemaObject:
     table: str | None
     columns: frozenset[str]
     statement: str
+
+
+def ddl_files() -> list[str]:
+    """Give the files of ``sql/schema``, one per revision, oldest first; they begin with its number."""
+    return sorted(path.name for path in (root("sql") / "schema").glob("*.sql"))
 
 
 @cache
@@ -138,16 +145,23 @@ def drop_objects(file: str) -> None:
 
     context = op.get_context()
     schema = _owner(context)
-    objects = [item for item in reversed(ddl(file)) if item.table is None]  # indexes go with their table
     if context.as_sql:
-        for item in objects:
+        for item in _roots(file):
             _write(context, _drop_statement(item, schema))
         return
-    connection = op.get_bind()
+    drop(op.get_bind(), schema, file)
+
+
+def drop(connection: sqlalchemy.Connection, schema: str, file: str) -> None:
+    """Drop the objects of a DDL file that are there, last ones first."""
     present = Dictionary(driver_connection(connection), schema)
-    for item in objects:
+    for item in _roots(file):
         if present.has(item):
             _drop(connection, item, schema)
+
+
+def _roots(file: str) -> list[SchemaObject]:
+    return [item for item in reversed(ddl(file)) if item.table is None]  # indexes go with their table
 
 
 def _owner(context: Any) -> str:
@@ -167,8 +181,8 @@ def _create(connection: sqlalchemy.Connection, item: SchemaObject, schema: str) 
         # the dictionary was read before: another migration may have been faster
         if not Dictionary(driver_connection(connection), schema).has(item):
             raise SchemaError(
-                f"The schema {schema} has an object of another kind in the place of the {item.kind.lower()} "
-                f"{item.name} ({code_of(error.orig)}).",
+                f"The {item.kind.lower()} {item.name} cannot be made in the schema {schema}: its name, or its list of "
+                f"columns, is taken by an object that is not of oraclerag ({code_of(error.orig)}).",
                 hint=RENAME,
             ) from error.orig
 
