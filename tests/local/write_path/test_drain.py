@@ -235,15 +235,14 @@ def batch(tracker: Tracker, size: int, round_trips: Callable[[], int]) -> tuple[
 def test_the_number_of_round_trips_does_not_depend_on_the_number_of_entities(
     local_database: LocalDatabase, installation: Tracker
 ) -> None:
-    installation.settings = dataclasses.replace(installation.settings, batch_size=250)
     counts = []
     for size in (3, 30, 230):
         installation.clear()
+        installation.settings = dataclasses.replace(installation.settings, batch_size=250)
         installation.task(1000)
         installation.enqueue(1000)
         installation.drain()  # what a worker learns once: the model, the columns of the source
         installation.sql("DELETE FROM task")
         counts.append(batch(installation, size, lambda: local_database.round_trips))
-    installation.settings = dataclasses.replace(installation.settings, batch_size=32)
     assert counts[0] == counts[1] == counts[2]
     assert max(counts[0]) < 40

@@ -141,6 +141,7 @@ class Tracker:
         self.sql("DELETE FROM RAG_SETTING WHERE SCOPE_NAME <> '*'")
         self.connection.commit()
         self.state = WorkerState()
+        self.settings = self.database.settings
         self.sources = from_settings(self.settings)
 
     def close(self) -> None:

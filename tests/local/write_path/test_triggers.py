@@ -1,0 +1,92 @@
+"""Triggers: changes announce themselves, in the transaction that makes them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from oraclerag.errors import ConfigurationError, SourceError
+from oraclerag.source import SelectSource
+from oraclerag.triggers import apply, triggers
+from tests.local.write_path.tracker import TASK, Tracker
+
+
+def announced(tracker: Tracker) -> list[tuple[Any, ...]]:
+    rows = tracker.sql("SELECT SOURCE_ID, LANE, TENANT_ID FROM RAG_DIRTY ORDER BY DIRTY_ID")
+    tracker.sql("DELETE FROM RAG_DIRTY")
+    return rows
+
+
+def drop(tracker: Tracker) -> None:
+    for (name,) in tracker.sql("SELECT TRIGGER_NAME FROM USER_TRIGGERS"):
+        tracker.sql(f"DROP TRIGGER {name}")
+
+
+def test_every_table_announces_what_its_change_concerns(tracker: Tracker) -> None:
+    statements = apply(tracker.database, [tracker.sources["task"]])
+    try:
+        assert len(statements) == 3
+        tracker.sql("INSERT INTO sprint VALUES (1, 'One')")
+        tracker.sql("INSERT INTO sprint VALUES (2, 'Two')")
+        assert announced(tracker) == []
+        tracker.sql("INSERT INTO task (id, title, sprint_id) VALUES (42, 'A task', 1)")
+        assert announced(tracker) == [("42", 0, "-")]
+        tracker.sql("UPDATE task SET title = 'Another title'")
+        assert announced(tracker) == [("42", 0, "-")]
+        tracker.sql("INSERT INTO task_comment VALUES (1, 42, NULL, 'hello')")
+        assert announced(tracker) == [("42", 0, "-")]
+        tracker.sql("INSERT INTO task (id, title, sprint_id) VALUES (43, 'Its twin', 1)")
+        assert announced(tracker) == [("43", 0, "-")]
+        tracker.sql("UPDATE task_comment SET task_id = 43")
+        assert sorted(announced(tracker)) == [("42", 0, "-"), ("43", 0, "-")]
+        tracker.sql("UPDATE sprint SET name = 'Renamed' WHERE id = 1")
+        assert sorted(announced(tracker)) == [("42", 1, "-"), ("43", 1, "-")]
+        tracker.sql("DELETE FROM task WHERE id = 43")
+        assert announced(tracker) == [("43", 0, "-")]
+        tracker.connection.rollback()
+        assert announced(tracker) == []
+        assert apply(tracker.database, [tracker.sources["task"]]) == statements
+    finally:
+        tracker.connection.rollback()
+        drop(tracker)
+
+
+def test_a_tenant_is_taken_from_the_row_or_the_query(tracker: Tracker) -> None:
+    tables = {"task": "id", "sprint": "select id, status from task where sprint_id = :id"}
+    source = SelectSource(dataclasses.replace(TASK, tenant="status", tables=tables))
+    apply(tracker.database, [source])
+    try:
+        tracker.sql("INSERT INTO sprint VALUES (1, 'One')")
+        tracker.sql("INSERT INTO task (id, title, sprint_id, status) VALUES (1, 'A task', 1, 'acme')")
+        assert announced(tracker) == [("1", 0, "acme")]
+        tracker.sql("UPDATE sprint SET name = 'Two'")
+        assert announced(tracker) == [("1", 1, "acme")]
+    finally:
+        tracker.connection.rollback()
+        drop(tracker)
+
+
+@pytest.mark.parametrize(
+    ("tables", "words"),
+    [
+        ({"task": "ident"}, "does not give the key's column 'ident'"),
+        ({"no_such_table": "id"}, "cannot be described"),
+        ({"task": "id, sprint_id"}, "names 2 columns"),
+        ({"sprint": "select id from task"}, "does not use the changed row"),
+        ({"sprint": "select id, title from task where sprint_id = :id"}, "must give 1"),
+        ({"sprint": "select id from task where sprint_id = :number"}, "'number'"),
+        ({"task": "select id from task where sprint_id = :sprint_id"}, "ORA-04091"),
+    ],
+)
+def test_an_entry_that_cannot_become_a_trigger_is_refused(tracker: Tracker, tables: dict[str, str], words: str) -> None:
+    source = SelectSource(dataclasses.replace(TASK, tables=tables))
+    with pytest.raises((ConfigurationError, SourceError), match=words):
+        triggers(tracker.database, [source])
+
+
+def test_a_tenant_that_the_table_does_not_have_needs_a_query(tracker: Tracker) -> None:
+    source = SelectSource(dataclasses.replace(TASK, tenant="status", tables={"task_comment": "task_id"}))
+    with pytest.raises(ConfigurationError, match="has no column STATUS"):
+        triggers(tracker.database, [source])
