@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from oraclerag.local.engine.pipeline import PgError
+from oraclerag.local.engine.pipeline import OWN_ERROR, PgError
 from oraclerag.local.interface import OraError
 
 _IDENTIFIER = re.compile(r'"((?:[^"]|"")+)"')
@@ -36,7 +36,7 @@ class Context:
 
 def ora_error(error: PgError, context: Context) -> OraError:
     """Give the Oracle error of a PostgreSQL error."""
-    if error.state == "OR000":
+    if error.state == OWN_ERROR:
         return OraError(int(error.detail), error.message)
     rule = _RULES.get(error.state)
     found = rule(error, context) if rule is not None else None

@@ -31,9 +31,9 @@ from oraclerag.local.engine.pipeline import (
     COMMIT,
     Command,
     Connection,
-    Execute,
     PgError,
     Prepared,
+    Query,
     Statement,
     Text,
 )
@@ -179,10 +179,10 @@ class Executor:
             )
         return known
 
-    def _run_query(self, plan: Plan, prepared: Prepared, parameters: Parameters) -> PGresult:
+    def _run_query(self, plan: Plan, prepared: Prepared, parameters: Parameters) -> list[PGresult]:
         if not plan.embeds:
             return self._run_once(plan, prepared, parameters)
-        results: list[PGresult] = []
+        results: list[list[PGresult]] = []
         self._embedder.until_known(
             lambda: results.append(self._run_once(plan, prepared, parameters)),
             results.clear,
@@ -191,23 +191,25 @@ class Executor:
         )
         return results[-1]
 
-    def _run_once(self, plan: Plan, prepared: Prepared, parameters: Parameters) -> PGresult:
+    def _run_once(self, plan: Plan, prepared: Prepared, parameters: Parameters) -> list[PGresult]:
         connection = self._connection
-        values = parameters.rows[0]
+        query = Query(prepared.name, parameters.rows[0], parameters.formats)
         settings, resets = _settings(plan)
         if not connection.idle:
-            commands = [*settings, Execute(prepared.name, values, parameters.formats), *resets]
-            return connection.guarded(commands)[len(settings)]
+            connection.guarded([*settings, query, *resets])
+            return query.chunks
         stays = plan.locks or self._environment.serializable
         if not stays and not settings:
-            return connection.execute(prepared, values, parameters.formats)
-        commands = [BEGIN, *settings, Execute(prepared.name, values, parameters.formats)]
+            connection.query(query)
+            return query.chunks
+        commands = [BEGIN, *settings, query]
         commands += resets if stays else [COMMIT]
         try:
-            return connection.pipeline(commands)[len(settings) + 1]
+            connection.pipeline(commands)
         except BaseException:
             self._roll_back()
             raise
+        return query.chunks
 
     def _roll_back(self) -> None:
         """Take back the transaction that a statement began."""
@@ -242,7 +244,7 @@ class Executor:
                 result = connection.guarded([Text(b"FETCH FORWARD %d FROM %s" % (count, name.encode()))])[0]
             except PgError as error:
                 raise ora_error(error, context) from None
-            return ResultRows(result, columns, self._dictionary.own, self._environment.zone)
+            return ResultRows([result], columns, self._dictionary.own, self._environment.zone)
 
         def close() -> None:
             if not connection.idle:

@@ -26,6 +26,15 @@ _PREPARED_LIMIT = 256
 _LARGE = 8_000_000  # bytes to send at which moving them about would be felt
 _EMBED_NOTICE = b"01EMB"
 _CANCELLED = "57014"
+OWN_ERROR = "OR000"
+"""SQLSTATE of errors whose Oracle number is their detail."""
+RESULT_LIMIT = 512_000_000
+"""Bytes of a result that are kept, estimated."""
+_TOO_LARGE = (
+    f"out of process memory: the local database keeps up to {RESULT_LIMIT // 1_000_000} MB of a query's result;"
+    " select fewer rows or columns"
+)
+_CHUNK_ROWS = 10_000
 
 
 class PgError(Exception):
@@ -70,6 +79,15 @@ class Prepared:
     oids: tuple[int, ...]
     description: PGresult
     described: dict[tuple[str | None, ...] | None, tuple[Column, ...]] = field(default_factory=dict)
+
+
+def _estimated_size(result: PGresult) -> int:
+    """Estimate the bytes of a result from a sample of its rows."""
+    step = max(result.ntuples // 16, 1)
+    sample = range(0, result.ntuples, step)
+    fields = range(result.nfields)
+    size = sum(len(result.get_value(row, place) or b"") for row in sample for place in fields)
+    return size * result.ntuples // len(sample)
 
 
 class Command(Protocol):
@@ -122,6 +140,20 @@ class Execute:
 
 
 @dataclass(frozen=True, slots=True)
+class Query:
+    """The execution of a prepared query; its rows are collected in ``chunks``, none of them empty but the only one."""
+
+    name: bytes
+    values: Values
+    formats: Sequence[int]
+    chunks: list[PGresult] = field(default_factory=list)
+
+    def send(self, pgconn: abc.PGconn) -> None:
+        """Send it."""
+        pgconn.send_query_prepared(self.name, self.values or None, self.formats or None, BINARY)
+
+
+@dataclass(frozen=True, slots=True)
 class _Prepare:
     name: bytes
     text: bytes
@@ -165,6 +197,7 @@ class Connection:
         self._socket = self._pgconn.socket
         self._poll.register(self._socket, select.POLLIN)
         self._interrupted = False
+        self._too_large = False
         self._prepared: OrderedDict[tuple[str, tuple[int, ...]], Prepared] = OrderedDict()
         self._names = 0
         self.announced: list[tuple[str, str]] = []
@@ -184,17 +217,23 @@ class Connection:
         """Start a new call of the client: a wish to stop that came too late for the last one is void."""
         self._interrupted = False
 
-    def execute(self, prepared: Prepared, values: Values, formats: Sequence[int]) -> PGresult:
-        """Execute one prepared statement by itself."""
+    def query(self, query: Query) -> None:
+        """Run one query by itself."""
         self._ready()
-        self._pgconn.send_query_prepared(prepared.name, values or None, formats or None, BINARY)
-        return self._finish()
+        query.send(self._pgconn)
+        self._check(self._collect(query.chunks))
 
     def simple(self, text: bytes) -> PGresult:
         """Run statements in the simple protocol (several are one transaction) and give the last result, in text."""
         self._ready()
         self._pgconn.send_query(text)
-        return self._finish()
+        last: PGresult | None = None
+        failed: PGresult | None = None
+        while (result := self._result()) is not None:
+            last = result
+            if result.status in _FAILED and failed is None:
+                failed = result
+        return self._check(failed or last)
 
     def pipeline(self, commands: Sequence[Command], *, size: int = 0) -> list[PGresult]:
         """Run commands in one round trip and give their results in order; ``size``: bytes of values, if many.
@@ -215,21 +254,23 @@ class Connection:
             pgconn.nonblocking = 1
             results = []
             failure: PgError | None = None
-            for index in range(len(commands)):
-                result = self._result()
+            for index, command in enumerate(commands):
+                if type(command) is Query:
+                    result = self._collect(command.chunks)
+                else:
+                    result = self._result()
+                    while result is not None and self._result() is not None:
+                        pass  # a NULL ends the results of each command
                 if result is None:
                     raise ConnectionLost(pgconn.get_error_message())
-                while self._result() is not None:  # a NULL ends the results of each command
-                    pass
                 if result.status in _FAILED and failure is None:
-                    failure = PgError(result, index)
+                    failure = self._failure(result, index)
                 results.append(result)
             self._result()  # of the sync
         finally:
             if pgconn.status == pq.ConnStatus.OK:
                 pgconn.exit_pipeline_mode()
         if failure is not None:
-            self._interrupted = False
             raise failure
         return results
 
@@ -290,18 +331,39 @@ class Connection:
         if self._client is not None and self._client_socket < 0:
             self._watch_client()
 
-    def _finish(self) -> PGresult:
-        failure: PgError | None = None
+    def _check(self, result: PGresult | None) -> PGresult:
+        if result is None:
+            raise ConnectionLost(self._pgconn.get_error_message())
+        if result.status in _FAILED:
+            raise self._failure(result)
+        return result
+
+    def _failure(self, result: PGresult, index: int = 0) -> PgError:
+        self._interrupted = False
+        error = PgError(result, index)
+        if self._too_large and error.cancelled:
+            error.state, error.detail, error.message = OWN_ERROR, "4030", _TOO_LARGE
+        self._too_large = False
+        return error
+
+    def _collect(self, chunks: list[PGresult]) -> PGresult | None:
+        """Read the rows of a query as they come, and give its last result; stop it when there are too many."""
+        self._pgconn.set_chunked_rows_mode(_CHUNK_ROWS)
+        self._too_large = False
+        size = 0
         last: PGresult | None = None
         while (result := self._result()) is not None:
-            if result.status in _FAILED and failure is None:
-                failure = PgError(result)
             last = result
-        if failure is not None:
-            self._interrupted = False
-            raise failure
-        if last is None:
-            raise ConnectionLost(self._pgconn.get_error_message())
+            if result.status != pq.ExecStatus.TUPLES_CHUNK:
+                continue
+            chunks.append(result)
+            if result.ntuples == _CHUNK_ROWS:
+                size += _estimated_size(result)
+                if size > RESULT_LIMIT and not self._too_large:
+                    self._too_large = True
+                    self._pgconn.get_cancel().cancel()
+        if not chunks and last is not None:
+            chunks.append(last)
         return last
 
     def _result(self) -> PGresult | None:

@@ -28,14 +28,14 @@ _LONG_NULL = _long_null()
 
 
 class ResultRows:
-    """A complete result; it survives a commit, unless its rows were locked.
+    """A complete result, in chunks as it came; it survives a commit, unless its rows were locked.
 
     ``ends_with_transaction`` says that they were: a fetch after the end of the transaction is ORA-01002.
     """
 
     def __init__(
         self,
-        result: PGresult,
+        chunks: Sequence[PGresult],
         columns: tuple[Column, ...],
         own: Oids,
         zone: dt.tzinfo,
@@ -44,9 +44,9 @@ class ResultRows:
     ) -> None:
         self.columns = columns
         self.ends_with_transaction = ends_with_transaction
-        self._result = result
-        self._total = result.ntuples
-        self._position = 0
+        self._chunks = list(chunks)
+        self._position = 0  # in the first chunk; what is read to its end is dropped
+        self._oids = [chunks[0].ftype(place) for place in range(chunks[0].nfields)]
         self._own = own
         self._zone = zone
         self._transaction_ended = False
@@ -57,36 +57,52 @@ class ResultRows:
         """Append up to ``count`` rows; see :class:`oraclerag.local.interface.Rows`."""
         if self._transaction_ended:
             raise OraError(1002, "fetch out of sequence")
-        start = self._position
-        end = min(start + count, self._total)
         writers = self._choose(forms, lobs)
-        get = self._result.get_value
-        for row in range(start, end):
-            mark = len(out)
-            out.append(_ROW)
-            try:
+        written = 0
+        while written < count and self._chunks:
+            start = self._position
+            end = min(start + count - written, self._chunks[0].ntuples)
+            self._write_rows(self._chunks[0], range(start, end), writers, out)
+            written += end - start
+            if end == self._chunks[0].ntuples:
+                self._next_chunk()
+        return written
+
+    def _write_rows(
+        self, chunk: PGresult, rows: range, writers: list[tuple[int, Writer, bytes]], out: bytearray
+    ) -> None:
+        get = chunk.get_value
+        mark, row = len(out), rows.start
+        try:
+            for row in rows:
+                mark = len(out)
+                out.append(_ROW)
                 for place, write, null in writers:
                     cell = get(row, place)
                     if cell is None:
                         out += null
                     else:
                         write(out, cell)
-            except OraError:
-                del out[mark:]
-                self._position = row + 1
-                raise
-        self._position = end
-        return end - start
+        except OraError:
+            del out[mark:]
+            self._position = row + 1
+            raise
+        self._position = rows.stop
+
+    def _next_chunk(self) -> None:
+        self._chunks.pop(0).clear()
+        self._position = 0
 
     def values(self) -> list[tuple[Any, ...]]:
         """Give the rows that are left as Python values."""
-        result = self._result
-        decoders = [decoder(result.ftype(place), self._own, self._zone) for place in range(result.nfields)]
+        decoders = [decoder(oid, self._own, self._zone) for oid in self._oids]
         rows = []
-        for row in range(self._position, self._total):
-            cells = ((result.get_value(row, place), decode) for place, decode in enumerate(decoders))
-            rows.append(tuple(None if cell is None else decode(cell) for cell, decode in cells))
-        self._position = self._total
+        while self._chunks:
+            chunk = self._chunks[0]
+            for row in range(self._position, chunk.ntuples):
+                cells = ((chunk.get_value(row, place), decode) for place, decode in enumerate(decoders))
+                rows.append(tuple(None if cell is None else decode(cell) for cell, decode in cells))
+            self._next_chunk()
         return rows
 
     def transaction_ended(self) -> None:
@@ -95,8 +111,8 @@ class ResultRows:
 
     def close(self) -> None:
         """Forget the result."""
-        self._result.clear()
-        self._total = self._position = 0
+        while self._chunks:
+            self._next_chunk()
 
     def _choose(self, forms: Sequence[CellForm], lobs: LobStore) -> list[tuple[int, Writer, bytes]]:
         key = (tuple(forms), lobs)
@@ -104,7 +120,7 @@ class ResultRows:
             self._writers = []
             for place, column in enumerate(self.columns):
                 form = forms[place] if place < len(forms) else CellForm.VALUE
-                write = writer(column, self._result.ftype(place), form, lobs, self._own, self._zone)
+                write = writer(column, self._oids[place], form, lobs, self._own, self._zone)
                 self._writers.append((place, write, _LONG_NULL if form is CellForm.LONG else _NULL))
             self._prepared_for = key
         return self._writers

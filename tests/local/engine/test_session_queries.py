@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from oraclerag.local.engine import pipeline
 from oraclerag.local.engine.database import Database
 from oraclerag.local.interface import BindType, CellForm, OraError, OraType, VectorFormat
 from tests.local.engine.conftest import Connect, Driver, fetch, fetched, number_of
@@ -241,3 +242,33 @@ def test_a_query_is_no_dml_and_dml_no_query(db: Driver) -> None:
 
 def test_too_few_values_for_the_binds(db: Driver) -> None:
     assert number_of(lambda: db.rows("SELECT :a, :b FROM dual", 1)) == 1008
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_large_result_comes_whole_and_in_order(db: Driver, inside: bool) -> None:
+    db.run("CREATE TABLE t (a NUMBER)")
+    if inside:
+        db.dml("INSERT INTO t VALUES (1)")
+    sql = "SELECT level n FROM dual CONNECT BY level <= 25000"
+    assert db.rows(sql) == [(n,) for n in range(1, 25_001)]
+    rows = db.open(sql)
+    assert [fetched(rows, 9_999), fetched(rows, 10_002), fetched(rows, 10_000), fetched(rows, 1)] == [
+        9_999,
+        10_002,
+        4_999,
+        0,
+    ]
+    assert fetched(db.open("SELECT level n FROM dual CONNECT BY level <= 10000"), 20_000) == 10_000
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_result_that_is_too_large_is_refused(db: Driver, monkeypatch: pytest.MonkeyPatch, inside: bool) -> None:
+    monkeypatch.setattr(pipeline, "RESULT_LIMIT", 1_000_000)
+    db.run("CREATE TABLE t (a NUMBER)")
+    if inside:
+        db.dml("INSERT INTO t VALUES (1)")
+    wide = "SELECT level, RPAD('x', 1000, 'x') FROM dual CONNECT BY level <= "
+    assert number_of(lambda: db.open(wide + "3000000")) == 4030
+    assert db.session.in_transaction == inside
+    assert db.value("SELECT COUNT(*) FROM t") == int(inside)
+    assert len(db.rows(wide + "9000")) == 9000
