@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oraclerag import schema
 from oraclerag.errors import ConfigurationError, InputError
 from oraclerag.schema.objects import ddl
-from oraclerag.statements import fill
+from oraclerag.statements import fill, root
 from tests.unit.sqlplus import Refused, statements
 
 # -- the reader -------------------------------------------------------------------------------------------------------
@@ -106,6 +108,7 @@ def test_the_first_error_ends_the_script() -> None:
     assert "SET DEFINE OFF" in head
 
 
+@settings(max_examples=20)
 @given(st.from_regex(r"[A-Za-z][A-Za-z0-9_$#]{0,127}", fullmatch=True))
 def test_any_schema_name_gives_a_readable_script(name: str) -> None:
     for text in (schema.script(name), schema.script(name, from_revision="0001", to="base")):
@@ -128,3 +131,11 @@ def test_an_unknown_revision_is_refused(revision: str) -> None:
 def test_a_schema_that_is_no_name_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="not usable as schema"):
         schema.script('RAG"; DROP USER x; --')
+
+
+def test_the_package_may_lie_in_a_folder_with_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Alembic's configuration gives a meaning to % and, in lists, to blanks, commas and colons."""
+    folder = tmp_path / "100% ours, new:" / "alembic"
+    shutil.copytree(root("alembic"), folder, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr("oraclerag.schema.environment.root", lambda _: folder)
+    assert statements(schema.script("RAG"))[0].startswith("CREATE TABLE")
