@@ -172,11 +172,12 @@ def _window(parser: ExpressionParser, name: str, inner: Node, distinct: str) -> 
         parts += ["PARTITION BY ", SortKey(parser.expression())]
         while parser.accept(","):
             parts += [", ", SortKey(parser.expression())]
+        parts.append(" ")
     if parser.accept("ORDER"):
         if distinct:
             raise OraError(30487, "ORDER BY not allowed here", position)
         parser.need("BY")
-        parts += [" ", sort_keys(parser)]
+        parts.append(sort_keys(parser))
     elif name in NEEDS_ORDER:
         raise OraError(30485, "missing ORDER BY expression in the window specification", position)
     if distinct:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from oraclerag.local.engine.aggregates import SortKey
-from oraclerag.local.engine.scope import Columns, Scope
+from oraclerag.local.engine.scope import Column, Columns, Scope
 from oraclerag.local.engine.tree import Node, NodeKind, Output
 from oraclerag.local.engine.words import POSTGRES_NAME_BYTES, quote
 from oraclerag.local.interface import OraError
@@ -80,7 +80,7 @@ class Block:
         found: Columns = {}
         for item in self.items:
             if not item.star:
-                found[item.name] = item.node.type
+                found[item.name] = item.node.own_type() if isinstance(item.node, Column) else item.node.type
                 continue
             sources = self.scope.sources
             if item.qualifier is not None:

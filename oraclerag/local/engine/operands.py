@@ -79,7 +79,7 @@ class Operand(Node):
                 return
         elif isinstance(inner, Bind) and self.other is not None and type_of(self.other) == "rowid":
             inner.rowid = True
-        elif isinstance(inner, Column):
+        elif isinstance(inner, Column) and inner.target is None:
             inner.resolve()
             if inner.value:
                 self._scalar(inner, output)

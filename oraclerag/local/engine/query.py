@@ -185,7 +185,7 @@ class QueryParser(ExpressionParser):
             self._from(block)
         elif self.at("INTO"):
             self.missing("THEN")  # SELECT ... INTO is PL/SQL
-        elif not self._ends_select_list():
+        elif block.star or not self._ends_select_list():
             self.missing("FROM")
         if self.accept("WHERE"):
             self._where(block)

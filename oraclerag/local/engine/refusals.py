@@ -165,12 +165,9 @@ def check_branches(left: Body, right: Body, position: int) -> None:
 
 
 def _kind(node: Node) -> str:
-    known = _LITERAL.get(node.kind) or node.type
     if isinstance(node, Column):
-        source = node.own_source()
-        columns = source.columns if source is not None else None
-        known = (columns or {}).get(node.chain[-1], "")
-    return known
+        return node.own_type()
+    return _LITERAL.get(node.kind) or node.type
 
 
 def check_recursion(query: Query, name: str, columns: list[str], position: int) -> bool:

@@ -135,6 +135,12 @@ class Column(Node):
                 return source
         return scope.sources[0] if len(scope.sources) == 1 and scope.sources[0].columns is None else None
 
+    def own_type(self) -> DataType:
+        """Give the type as far as the tables of its own block tell it, which may be asked before others are known."""
+        source = self.own_source()
+        name = self.chain[-1]
+        return source.columns.get(name, "") if source is not None and source.columns is not None else ""
+
     def belongs_here(self) -> bool:
         """Whether it is a column of its own block (when that is not known: if it is not one of a block around it)."""
         scope = self.scope
@@ -151,7 +157,7 @@ class Column(Node):
 
     def resolve(self) -> None:
         """Find the source and the type; ORA-00904 when no table of that name is there."""
-        if self._resolved:
+        if self._resolved or self.target is not None:
             return
         self._resolved = True
         scope = self.scope

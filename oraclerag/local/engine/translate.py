@@ -147,12 +147,15 @@ def expression(sql: str, names: Names, *, condition: bool = False) -> str:
     return parser.text(node)
 
 
-def view_query(sql: str, names: Names) -> tuple[str, tuple[str, ...]]:
-    """Translate the query of CREATE VIEW and CREATE TABLE AS; give its text and the column names."""
+def view_query(sql: str, names: Names, *, named: bool = False) -> tuple[str, tuple[str, ...]]:
+    """Translate the query of CREATE VIEW and CREATE TABLE AS; give its text and the column names.
+
+    ``named``: the statement has a column list, so that expressions need no alias and no names are given.
+    """
     parser = _parser(sql, names)
     parser.binds_allowed = False
     query: Query = parser.query()
     if parser.token.kind != "end":
         parser.unexpected()
-    columns = output_columns(query, 0)
+    columns = () if named else output_columns(query, 0)
     return parser.text(Bare(query)), tuple(name for name, _ in columns)
