@@ -12,7 +12,7 @@ import oracledb
 import psycopg
 
 from oraclerag.local import LocalDatabase
-from oraclerag.local.engine.postgres import Cluster
+from oraclerag.local.engine.postgres import DATABASE
 from tests.benchmarks.figures import Figure, median_seconds
 from tests.local.conftest import Account
 
@@ -25,7 +25,8 @@ MEGABYTE = 1_000_000
 
 def measure(database: LocalDatabase, account: Account) -> Iterator[Figure]:
     """Measure calls, arrays and a large bind."""
-    plain = psycopg.connect(Cluster(database.directory / "cluster").start(), autocommit=True)
+    folder = str(database.directory / "cluster")  # its socket
+    plain = psycopg.connect(host=folder, dbname=DATABASE, user="postgres", autocommit=True)
     with contextlib.closing(plain), account.connect() as connection:
         yield from _calls(connection, plain)
         yield from _arrays(connection, plain)

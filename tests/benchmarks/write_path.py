@@ -73,10 +73,41 @@ def _settings(tracker: Tracker, batch: int) -> Settings:
 
 def _fill(tracker: Tracker) -> None:
     """Insert 500 tasks of about 60 words and announce them."""
-    words = (
-        "the supplier invoice waits for approval because its purchase order was closed before the goods arrived and "
-        "nobody in accounts payable can reopen it without the buyer who left the company in spring"
-    ).split()
+    words = [
+        "the",
+        "supplier",
+        "invoice",
+        "waits",
+        "for",
+        "approval",
+        "because",
+        "its",
+        "purchase",
+        "order",
+        "was",
+        "closed",
+        "before",
+        "the",
+        "goods",
+        "arrived",
+        "and",
+        "nobody",
+        "in",
+        "accounts",
+        "payable",
+        "can",
+        "reopen",
+        "it",
+        "without",
+        "the",
+        "buyer",
+        "who",
+        "left",
+        "the",
+        "company",
+        "in",
+        "spring",
+    ]
     with tracker.connection.cursor() as cursor:
         cursor.executemany(
             "INSERT INTO task (id, title, status, description) VALUES (:1, :2, 'OPEN', :3)",
