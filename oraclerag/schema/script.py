@@ -8,7 +8,7 @@ import re
 from oraclerag import __version__
 from oraclerag.schema.environment import ONE_AT_A_TIME, alembic_config
 from oraclerag.schema.objects import without_comments
-from oraclerag.schema.revision import revisions, steps
+from oraclerag.schema.revision import VERSION_TABLE, revisions, steps
 from oraclerag.statements import Statements, identifier, quoted
 
 __all__ = ["script"]
@@ -84,4 +84,6 @@ def _offline(verb: str, span: str, schema: str) -> list[str]:
     with ONE_AT_A_TIME:
         getattr(command, verb)(config, span, sql=True)
     pieces = re.split(r"^/$", config.output_buffer.getvalue(), flags=re.MULTILINE)
-    return [text for text in map(without_comments, pieces) if text]
+    statements = [text for text in map(without_comments, pieces) if text]
+    # older releases of Alembic drop the version table at the end themselves
+    return [text for text in statements if not re.match(rf"DROP TABLE \S+\.{VERSION_TABLE}\b", text, re.IGNORECASE)]

@@ -493,6 +493,7 @@ def test_a_borrowed_engine_stays_open(account: Account) -> None:
     engine.dispose()
 
 
+@pytest.mark.filterwarnings("ignore:Did not recognize type 'JSON':sqlalchemy.exc.SAWarning")  # SQLAlchemy 2.0
 def test_autogenerate_of_an_application_leaves_ours_alone(account: Account, database: Database) -> None:
     schema.migrate(database)
     metadata = sa.MetaData()
