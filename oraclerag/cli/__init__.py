@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 
 from oraclerag import __version__
 from oraclerag.cli import demo, index, local, model, provision, queue, search, source, status, worker
+from oraclerag.cli.options import configuration
 from oraclerag.errors import OracleRagError
 
 __all__ = ["app", "main"]
@@ -66,8 +67,7 @@ def _start(
     ] = False,
 ) -> None:
     """Retrieval-augmented generation that lives inside Oracle Database 23ai/26ai."""
-    if config is not None:
-        os.environ["ORACLERAG_CONFIG"] = str(config)
+    configuration.set(config)
 
 
 def main() -> None:

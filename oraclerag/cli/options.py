@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from contextvars import ContextVar
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,6 +20,9 @@ __all__ = ["FAILED", "UNHEALTHY", "Groups", "Json", "Manager", "Owner", "SourceN
 
 FAILED = 1
 UNHEALTHY = 3
+
+configuration: ContextVar[Path | None] = ContextVar("configuration", default=None)
+"""The file that ``--config`` names."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Tenant = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Whose data.")]
@@ -38,7 +43,7 @@ def settings(**overrides: Any) -> Settings:
     """Load the settings; options that were given win."""
     from oraclerag.config import Settings
 
-    return Settings.load(**{name: value for name, value in overrides.items() if value is not None})
+    return Settings.load(configuration.get(), **{name: value for name, value in overrides.items() if value is not None})
 
 
 @contextlib.contextmanager

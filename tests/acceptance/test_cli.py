@@ -1,0 +1,325 @@
+"""The command line as a person uses it: exit codes, stdout and stderr, bad input, a worker that is told to end."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from oraclerag.cli import main
+from oraclerag.local import LocalDatabase
+from oraclerag.testing import tiny_model
+
+CONFIGURATION = """
+[embedding]
+model = "TINY"
+
+[source.note]
+select = "select id as source_id, title, body, writer from note"
+template = "[NOTE #{{ source_id }}] {{ title }}\\n{{ body or '-' }}"
+title = "title"
+owner = "writer"
+visibility = "owner"
+[source.note.tables]
+note = "id"
+"""
+
+
+class Output(NamedTuple):
+    """What a command wrote."""
+
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True)
+class Shell:
+    """A working directory with a configuration, and the environment of a user."""
+
+    folder: Path
+    environment: dict[str, str]
+
+    def run(self, *arguments: str, expect: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
+        result = subprocess.run(
+            [sys.executable, "-m", "oraclerag", *arguments],
+            cwd=self.folder, env=self.environment | environment, capture_output=True, text=True, check=False, timeout=110,
+        )  # fmt: skip
+        assert result.returncode == expect, f"{arguments}: {result.returncode}\n{result.stdout}\n{result.stderr}"
+        return result
+
+    def call(self, *arguments: str, expect: int = 0, **environment: str) -> Output:
+        """Like :meth:`run`, in this process: many times faster, for what needs no process of its own."""
+        out, err = io.StringIO(), io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+            patch.chdir(self.folder)
+            for name in [name for name in os.environ if name.startswith("ORACLE")]:
+                patch.delenv(name)
+            for name, value in (self.environment | environment).items():
+                patch.setenv(name, value)
+            patch.setattr(sys, "argv", ["oraclerag", *arguments])
+            with pytest.raises(SystemExit) as end:
+                main()
+        code = end.value.code or 0
+        assert code == expect, f"{arguments}: {code}\n{out.getvalue()}\n{err.getvalue()}"
+        return Output(out.getvalue(), err.getvalue())
+
+    def json(self, *arguments: str, expect: int = 0) -> Any:
+        return json.loads(self.call(*arguments, "--json", expect=expect).stdout)
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[LocalDatabase]:
+    with LocalDatabase(in_process=True) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def empty(database: LocalDatabase, tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    """A user of a database in which nothing is."""
+    folder = tmp_path_factory.mktemp("empty")
+    (folder / "oraclerag.toml").write_text(CONFIGURATION)
+    return Shell(folder, _environment(database, "NOTHING", folder))
+
+
+@pytest.fixture(scope="module")
+def shell(database: LocalDatabase, tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    """A user with an installation and three notes, indexed."""
+    import oracledb
+
+    folder = tmp_path_factory.mktemp("notes")
+    (folder / "oraclerag.toml").write_text(CONFIGURATION)
+    (folder / "tiny.onnx").write_bytes(tiny_model())
+    made = Shell(folder, _environment(database, "NOTES", folder))
+    with (
+        oracledb.connect(user="NOTES", password=made.environment["ORACLE_PASSWORD"], dsn=database.dsn) as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(
+            "CREATE TABLE NOTE (ID NUMBER(9) PRIMARY KEY, TITLE VARCHAR2(200), BODY VARCHAR2(2000), WRITER NUMBER(9))"
+        )
+        cursor.executemany(
+            "INSERT INTO NOTE (ID, TITLE, BODY, WRITER) VALUES (:1, :2, :3, :4)",
+            [
+                (1, "Late payments", "suppliers wait for their money", 7),
+                (2, "Late deliveries", "\x1b[2J[red]the truck[/red] from Teruel", 8),
+                (3, "Unassigned", "late for everybody", None),
+            ],
+        )
+        connection.commit()
+    made.run("provision", "--model", "tiny.onnx")
+    made.run("source", "triggers", "--apply")
+    made.run("reindex")
+    return made
+
+
+def _environment(database: LocalDatabase, user: str, folder: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ORACLE", "ORACLERAG"))}
+    return kept | {
+        "ORACLE_DSN": database.dsn,
+        "ORACLE_USER": user,
+        "ORACLE_PASSWORD": database.create_user(user),
+        "ORACLERAG_CACHE_DIR": str(folder / "cache"),
+        "ORACLERAG_LOCAL_DIR": str(folder / "local"),
+        "PYTHONIOENCODING": "utf-8",
+    }
+
+
+def found(shell: Shell, *arguments: str) -> list[str]:
+    return [hit["key"]["id"] for hit in shell.json("search", "late", *arguments)["hits"]]
+
+
+def test_who_asks_decides_what_is_found(shell: Shell) -> None:
+    assert sorted(found(shell, "--manager")) == ["1", "2", "3"]
+    assert found(shell, "--owner", "7") == ["1"]
+    assert sorted(found(shell, "--owner", "7", "--group", "8")) == ["1", "2"]
+    assert found(shell) == []
+    assert found(shell, "--tenant", "other", "--manager") == []
+    assert len(found(shell, "--manager", "-k", "2")) == 2
+    assert found(shell, "--manager", "--filter", "project=none") == []
+
+
+def test_data_on_stdout_messages_on_stderr(shell: Shell) -> None:
+    result = shell.run("search", "late", "--manager", "--show-sql")
+    assert "note:2" in result.stdout
+    assert "[NOTE #2]" not in result.stdout  # the title is shown, and the line that tells more
+    assert "SELECT" not in result.stdout
+    assert "FETCH EXACT FIRST :k ROWS ONLY" in result.stderr
+    assert "3 hits in" in result.stderr
+    nothing = shell.call("search", "late", "--tenant", "other")
+    assert nothing.stdout == ""
+    assert nothing.stderr == "Nothing that this scope may see was found.\n"
+
+
+def test_text_from_data_neither_steers_the_terminal_nor_is_markup(shell: Shell) -> None:
+    shown = shell.call("search", "the truck from Teruel", "--manager").stdout
+    assert "␛[2J[red]the truck[/red] from Teruel" in shown
+    assert "\x1b" not in shown
+    assert "\x1b" not in shell.call("search", "the truck", "--manager", "--json").stdout
+
+
+def test_changes_are_followed_through_the_queue(shell: Shell, database: LocalDatabase) -> None:
+    import oracledb
+
+    with (
+        oracledb.connect(user="NOTES", password=shell.environment["ORACLE_PASSWORD"], dsn=database.dsn) as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("INSERT INTO NOTE (ID, TITLE, WRITER) VALUES (9, 'A zebra in the warehouse', 7)")
+        connection.commit()
+    (waiting,) = shell.json("queue", "status")
+    assert (waiting["source"], waiting["rows"], waiting["state"]) == ("note", 1, "READY")
+    (row,) = shell.json("queue", "list")
+    assert row["key"] == {"type": "note", "id": "9", "tenant": None}
+    reports = [json.loads(line) for line in shell.call("worker", "--once", "--json").stdout.splitlines()]
+    assert sum(report["indexed"] for report in reports) == 1
+    assert shell.json("queue", "status") == []
+    assert shell.json("search", "a zebra in the warehouse", "--owner", "7", "-k", "1")["hits"][0]["key"]["id"] == "9"
+    with (
+        oracledb.connect(user="NOTES", password=shell.environment["ORACLE_PASSWORD"], dsn=database.dsn) as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("DELETE FROM NOTE WHERE ID = 9")
+        connection.commit()
+    assert shell.call("worker", "--once").stdout.startswith("1 queue rows: 1 gone")
+
+
+def test_enqueue_backfill_reindex(shell: Shell) -> None:
+    shell.call("enqueue", "note", "1")
+    assert len(shell.json("queue", "list")) == 1
+    assert shell.json("backfill")[0] == {"source": "note", "enqueued": 0, "gone": 0, "total": 3}
+    report = shell.json("reindex", "--all")
+    assert report["backfill"][0]["total"] == 3
+    assert report["drain"]["unchanged"] == 3
+    assert report["index"]["state"] is None
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_worker_ends_after_its_batch_when_it_is_told(shell: Shell, how: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "oraclerag", "worker", "--poll-interval", "0.1"],
+        cwd=shell.folder, env=shell.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as worker:  # fmt: skip
+        assert worker.stderr is not None
+        assert "Ctrl-C ends it" in worker.stderr.readline()
+        worker.send_signal(how)
+        _, errors = worker.communicate(timeout=60)
+    assert worker.returncode == 0
+    assert errors.splitlines()[-1] == "Ended."
+    assert "Traceback" not in errors
+
+
+def test_status_index_models_and_sources(shell: Shell) -> None:
+    report = shell.json("status")
+    assert report["healthy"]
+    assert report["sources"][0]["entities"] == 3
+    assert "queue" in shell.call("status").stdout
+    assert shell.json("index", "status")["state"] is None
+    assert shell.call("index", "build", expect=1).stderr.startswith("Error: There are 3 chunks with a vector")
+    assert shell.json("index", "build", "--force")["state"] == "VALID"
+    assert shell.json("index", "rebuild", "--force")["organization"] == "IVF"
+    (model,) = shell.json("model", "list")
+    assert model["active"]
+    assert shell.json("model", "verify", "TINY")["dimensions"] == 384
+    assert "in force" in shell.call("model", "drop", "TINY", expect=1).stderr
+    assert shell.json("source", "list")[0]["visibility"] == "owner"
+    assert shell.json("source", "check") == []
+    assert shell.call("source", "check").stdout == "note: green\n"
+    assert shell.json("source", "triggers")["statements"][0].startswith("CREATE OR REPLACE TRIGGER")
+
+
+def test_chunk_shows_the_cuts(shell: Shell) -> None:
+    (shell.folder / "long.txt").write_text("A head line\n" + "word " * 600)
+    chunks = shell.json("chunk", "long.txt")
+    assert len(chunks) > 1
+    assert all(chunk["text"].startswith("A head line") for chunk in chunks)
+    assert "begins with" in shell.call("chunk", "long.txt").stdout
+
+
+def test_provision_and_migrate_again_change_nothing(shell: Shell) -> None:
+    assert shell.json("provision") == {
+        "schema": "NOTES", "revision": "0001", "applied": [], "model": shell.json("model", "list")[0]["physical_name"],
+        "dimensions": 384, "max_tokens": 256, "column": "EMBEDDING", "loaded": False,
+    }  # fmt: skip
+    assert shell.json("migrate")["applied"] == []
+
+
+def test_the_script_for_a_dba_needs_no_database(shell: Shell) -> None:
+    text = shell.call("migrate", "--sql", ORACLE_DSN="nowhere:1/x").stdout
+    assert 'CREATE TABLE IF NOT EXISTS "NOTES".RAG_CHUNK' in text
+
+
+BAD_INPUT: list[tuple[str, list[str], dict[str, str], list[str]]] = [
+    ("no dsn", ["status"], {"ORACLE_DSN": ""}, ["Error: ORACLE_DSN is not set", "  remedy: Set"]),
+    ("nobody listens", ["status"], {"ORACLE_DSN": "127.0.0.1:1/FREE"}, ["Error: ", "  cause:  DPY-6005", "  remedy: "]),
+    ("wrong password", ["status"], {"ORACLE_PASSWORD": "Zorro"}, ["Error: ", "  cause:  ORA-01017", "  remedy: Check"]),
+    ("no schema", ["search", "x", "--manager"], {}, ["Error: ", "  cause:  ORA-00942", "  remedy: Run `oraclerag migrate`"]),
+    ("no schema for the queue", ["queue", "status"], {}, ["Error: ", "  cause:  ORA-00942", "  remedy: Run `oraclerag migrate`"]),
+    ("unknown source", ["enqueue", "task", "1"], {}, ["Error: There is no source 'task'; configured: note."]),
+    ("unknown source to check", ["source", "check", "tasks"], {}, ["Error: There is no source 'tasks'", "  remedy: "]),
+    ("empty question", ["search", " ", "--manager"], {}, ["Error: The question is empty."]),
+    ("empty owner", ["search", "x", "--owner", ""], {}, ["Error: Scope: owner must not be empty."]),
+    ("k", ["search", "x", "-k", "0"], {}, ["Error: k is 0, but must be between 1 and 10,000."]),
+    ("filter", ["search", "x", "--filter", "tenant=a"], {}, ["Error: filter: there is no field 'tenant'"]),
+    ("no file", ["chunk", "missing.txt"], {}, ["Error: 'missing.txt' cannot be read"]),
+    ("no model file", ["model", "load", "missing.onnx"], {}, ["Error: "]),
+    ("model not loaded", ["model", "use", "TINY"], {}, ["Error: ", "  cause:  ORA-00942", "  remedy: "]),
+    ("revision", ["migrate", "--to", "9999"], {}, ["Error: There is no revision '9999'"]),
+    ("configuration", ["--config", "missing.toml", "status"], {}, ["Error: There is no configuration file"]),
+    ("a number", ["status"], {"ORACLERAG_TOP_K": "many"}, ["Error: ORACLERAG_TOP_K must be a whole number"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "arguments", "environment", "says"), BAD_INPUT, ids=[case[0] for case in BAD_INPUT])
+def test_bad_input_is_one_sentence_with_the_remedy(
+    empty: Shell, name: str, arguments: list[str], environment: dict[str, str], says: list[str]
+) -> None:
+    result = empty.call(*arguments, expect=1, **environment)
+    lines = result.stderr.splitlines()
+    assert result.stdout == ""
+    assert len(lines) <= 3, result.stderr
+    for line, beginning in zip(lines, says, strict=False):
+        assert line.startswith(beginning)
+    assert len(lines) >= len(says)
+    assert "Traceback" not in result.stderr
+    assert "Zorro" not in result.stderr
+
+
+def test_missing_tenant_and_visibility(empty: Shell) -> None:
+    configured = empty.folder / "tenants.toml"
+    configured.write_text(CONFIGURATION.replace('title = "title"', 'title = "title"\ntenant = "title"'))
+    for arguments in (["search", "x", "--manager"], ["enqueue", "note", "1"]):
+        text = empty.call("--config", "tenants.toml", *arguments, expect=1).stderr
+        assert "tenant" in text.splitlines()[0]
+        assert "remedy" in text
+    configured.write_text(CONFIGURATION.replace('visibility = "owner"', ""))
+    assert "must say visibility" in empty.call("--config", "tenants.toml", "source", "list", expect=1).stderr
+
+
+def test_an_unhealthy_installation_is_exit_code_3(empty: Shell) -> None:
+    result = empty.run("status", expect=3)
+    assert "oraclerag migrate" in result.stderr
+    assert not empty.json("status", expect=3)["healthy"]
+    assert empty.call("local", "status", expect=3).stdout.startswith("local database  not running")
+
+
+@pytest.mark.parametrize("arguments", [["search"], ["no-such-verb"], ["worker", "--batch-size", "many"]], ids=" ".join)
+def test_usage_is_exit_code_2(empty: Shell, arguments: list[str]) -> None:
+    assert empty.call(*arguments, expect=2).stdout == ""
+
+
+def test_a_source_that_cannot_be_read_is_named_before_it_fails(shell: Shell) -> None:
+    broken = shell.folder / "broken.toml"
+    broken.write_text(CONFIGURATION.replace("{{ title }}", "{{ titel }}"))
+    result = shell.call("--config", "broken.toml", "source", "check", expect=1)
+    assert "titel" in result.stdout
+    assert "remedy" in result.stdout
