@@ -1,0 +1,351 @@
+"""The queue's protocol, explored exhaustively: every order of changes, claims, reads, writes, lease ends and deaths.
+
+A step is a statement or a transaction of `claim.py` and `drain.py`; between two steps anybody may act. What must hold when
+all is quiet: the index says what rendering the present source under the settings in force gives, for every entity
+without DEAD rows, and no row is DEAD that never ended a worker by itself. The mutations show that the model would notice.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
+
+import pytest
+
+NOBODY = -1  # the token of a claim whose worker is gone
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """The protocol and the world around it; the flags are the protocol's own, each can be taken away."""
+
+    changes: tuple[tuple[str, int], ...]  # what happens, to which entity
+    entities: int = 1
+    workers: int = 2
+    batch: int = 2
+    max_attempts: int = 1
+    deaths: int = 1
+    lease_ends: int = 1  # of workers that are alive
+    outages: int = 0
+    old_worker: bool = False  # the last worker keeps the settings of the beginning
+    read_after_claim: bool = True
+    settle_by_id: bool = True
+    settle_own_claim_only: bool = True
+    write_own_ticket_only: bool = True
+    compare_settings: bool = True
+    reindex_beside_claimed: bool = True
+    suspects_alone: bool = True
+    first_death_is_nobodys: bool = True
+    tickets: bool = True
+
+
+class Row(NamedTuple):
+    """A queue row. ``over``: the lease of its claim has ended. ``alone``: claims of it alone that ended so."""
+
+    id: int
+    entity: int
+    claim: int | None = None
+    over: bool = False
+    crashes: int = 0
+    alone: int = 0
+    dead: bool = False
+
+
+class Ticket(NamedTuple):
+    holder: int | None = None
+    over: bool = False
+
+
+class Worker(NamedTuple):
+    step: str = "idle"
+    rows: tuple[int, ...] = ()
+    texts: tuple[tuple[int, tuple[int, int] | None], ...] = ()
+    settings: int = 0
+    dead_seen: tuple[int, ...] = ()
+
+
+class World(NamedTuple):
+    source: tuple[int | None, ...]
+    index: tuple[tuple[int, int] | None, ...]
+    queue: tuple[Row, ...]
+    tickets: tuple[Ticket, ...]
+    workers: tuple[Worker, ...]
+    settings: int
+    done: int
+    next_row: int
+    deaths: int
+    lease_ends: int
+    outages: int
+
+
+def start(p: Protocol) -> World:
+    return World(
+        source=(0,) * p.entities,
+        index=((0, 0),) * p.entities,
+        queue=(),
+        tickets=(Ticket(),) * p.entities,
+        workers=(Worker(),) * p.workers,
+        settings=0,
+        done=0,
+        next_row=1,
+        deaths=p.deaths,
+        lease_ends=p.lease_ends,
+        outages=p.outages,
+    )
+
+
+Item = TypeVar("Item")
+
+
+def at(items: tuple[Item, ...], index: int, item: Item) -> tuple[Item, ...]:
+    return (*items[:index], item, *items[index + 1 :])
+
+
+def text(w: World, settings: int, entity: int) -> tuple[int, int] | None:
+    value = w.source[entity]
+    return None if value is None else (value, settings)
+
+
+def steps(p: Protocol, w: World) -> Iterator[World]:
+    if w.done < len(p.changes):
+        yield change(p, w)
+    yield from clock(w)
+    for me, worker in enumerate(w.workers):
+        if worker.step != "idle" and w.deaths:
+            yield died(w, me)
+        if worker.step == "idle" and not p.read_after_claim:
+            yield peek(p, w, me)
+        elif worker.step in ("idle", "peeked"):
+            yield from claim(p, w, me)
+        elif worker.step == "claimed":
+            yield read(p, w, me)
+        elif worker.step == "read":
+            yield write(p, w, me)
+            if w.outages:
+                given = give_back(p, w, me, {row.entity for row in w.queue})
+                yield given._replace(workers=at(w.workers, me, Worker()), outages=w.outages - 1)
+
+
+def change(p: Protocol, w: World) -> World:
+    """A transaction of the application, or a deployment, which puts its settings in force and enqueues everything.
+
+    ``silent`` changes a row and announces nothing, as where a source lacks a trigger; a ``reindex`` comes after it.
+    """
+    what, entity = p.changes[w.done]
+    w = w._replace(done=w.done + 1)
+    if what == "silent":
+        return w._replace(source=at(w.source, entity, w.done))
+    if what in ("settings", "reindex"):
+        w = w._replace(settings=w.settings + (what == "settings"))
+        for number in range(p.entities):
+            waits = [row for row in w.queue if row.entity == number and not row.dead]
+            untouched = [row for row in waits if row.claim is None] if p.reindex_beside_claimed else waits
+            if not untouched:
+                w = w._replace(queue=(*w.queue, Row(w.next_row, number)), next_row=w.next_row + 1)
+        return w
+    value = None if what == "delete" else w.done
+    return w._replace(
+        source=at(w.source, entity, value), queue=(*w.queue, Row(w.next_row, entity)), next_row=w.next_row + 1
+    )
+
+
+def clock(w: World) -> Iterator[World]:
+    """Leases of the dead end sooner or later, those of the living as often as the case says."""
+    for number, row in enumerate(w.queue):
+        if row.claim is not None and not row.over and (row.claim == NOBODY or w.lease_ends):
+            lives = row.claim != NOBODY
+            beside = [other for other in w.queue if other.claim == row.claim]
+            row = row._replace(over=True, alone=row.alone + (lives and len(beside) == 1))
+            yield w._replace(queue=at(w.queue, number, row), lease_ends=w.lease_ends - lives)
+    for number, ticket in enumerate(w.tickets):
+        if ticket.holder is not None and not ticket.over and (ticket.holder == NOBODY or w.lease_ends):
+            left = w.lease_ends - (ticket.holder != NOBODY)
+            yield w._replace(tickets=at(w.tickets, number, ticket._replace(over=True)), lease_ends=left)
+
+
+def died(w: World, me: int) -> World:
+    mine = [row for row in w.queue if row.claim == me]
+    queue = tuple(
+        row._replace(claim=NOBODY, alone=row.alone + (len(mine) == 1)) if row.claim == me else row for row in w.queue
+    )
+    tickets = tuple(ticket._replace(holder=NOBODY) if ticket.holder == me else ticket for ticket in w.tickets)
+    return w._replace(queue=queue, tickets=tickets, workers=at(w.workers, me, Worker()), deaths=w.deaths - 1)
+
+
+def peek(p: Protocol, w: World, me: int) -> World:
+    texts = tuple((entity, text(w, w.settings, entity)) for entity in range(p.entities))
+    return w._replace(workers=at(w.workers, me, Worker("peeked", texts=texts)))
+
+
+def claim(p: Protocol, w: World, me: int) -> Iterator[World]:
+    ready = [row for row in w.queue if not row.dead and (row.claim is None or row.over)]
+    if p.suspects_alone:
+        if ready and ready[0].claim is not None:
+            ready = ready[:1]
+        else:
+            ready = [row for row in ready if row.claim is None]
+    got = [
+        row
+        for row in ready[: p.batch]
+        if not p.tickets or w.tickets[row.entity].holder is None or w.tickets[row.entity].over
+    ]
+    if not got:
+        return
+    limit = p.max_attempts + p.first_death_is_nobodys
+    given_up = {row.id for row in got if row.claim is not None and row.crashes >= limit}
+    taken = {row.id for row in got} - given_up
+    entities = {row.entity for row in got if row.id in taken}
+    queue = tuple(
+        row._replace(dead=True, claim=None)
+        if row.id in given_up
+        else row._replace(claim=me, over=False, crashes=row.crashes + 1)
+        if row.id in taken
+        else row
+        for row in w.queue
+    )
+    tickets = tuple(Ticket(me) if number in entities else ticket for number, ticket in enumerate(w.tickets))
+    dead_seen = tuple(row.id for row in w.queue if row.dead and row.entity in entities)
+    settings = 0 if p.old_worker and me == p.workers - 1 else w.settings
+    worker = Worker("claimed", tuple(sorted(taken)), (), settings, dead_seen)
+    if not p.read_after_claim:
+        texts = tuple((entity, found) for entity, found in w.workers[me].texts if entity in entities)
+        worker = worker._replace(step="read", texts=texts)
+    yield w._replace(queue=queue, tickets=tickets, workers=at(w.workers, me, worker if taken else Worker()))
+
+
+def read(p: Protocol, w: World, me: int) -> World:
+    """A worker renders with the settings in force when it claimed, an old one with those it was started with."""
+    worker = w.workers[me]
+    entities = sorted({row.entity for row in w.queue if row.id in worker.rows})
+    texts = tuple((entity, text(w, worker.settings, entity)) for entity in entities)
+    return w._replace(workers=at(w.workers, me, worker._replace(step="read", texts=texts)))
+
+
+def write(p: Protocol, w: World, me: int) -> World:
+    worker = w.workers[me]
+    right = worker.settings == w.settings or not p.compare_settings
+    held = {
+        entity
+        for entity, _ in worker.texts
+        if right and (w.tickets[entity].holder == me or not p.write_own_ticket_only)
+    }
+    index = w.index
+    for entity, found in worker.texts:
+        if entity in held:
+            index = at(index, entity, found)
+
+    def settled(row: Row) -> bool:
+        if row.dead:
+            return row.id in worker.dead_seen and row.entity in held
+        if row.entity not in held:
+            return False
+        if not p.settle_by_id:
+            return True
+        return row.id in worker.rows and (row.claim == me or not p.settle_own_claim_only)
+
+    w = w._replace(
+        index=index,
+        queue=tuple(row for row in w.queue if not settled(row)),
+        tickets=tuple(
+            Ticket() if number in held and ticket.holder == me else ticket for number, ticket in enumerate(w.tickets)
+        ),
+    )
+    rest = {entity for entity, _ in worker.texts} - held
+    return give_back(p, w, me, rest)._replace(workers=at(w.workers, me, Worker()))
+
+
+def give_back(p: Protocol, w: World, me: int, entities: set[int]) -> World:
+    """Free what carries this claim and this ticket, uncounted."""
+    rows = w.workers[me].rows
+
+    def freed(row: Row) -> Row:
+        mine = row.claim == me or (not p.settle_own_claim_only and row.id in rows)
+        if not mine or row.entity not in entities or row.dead:
+            return row
+        return row._replace(claim=None, over=False, crashes=row.crashes - 1)
+
+    tickets = tuple(
+        Ticket() if number in entities and ticket.holder == me else ticket for number, ticket in enumerate(w.tickets)
+    )
+    return w._replace(queue=tuple(freed(row) for row in w.queue), tickets=tickets)
+
+
+def explore(p: Protocol) -> tuple[int, str | None]:
+    """Visit every world that can come about; gives how many there are and what is wrong in one, if anything is."""
+    first = start(p)
+    seen, todo = {first}, deque([first])
+    while todo:
+        w = todo.popleft()
+        if wrong := problem(p, w):
+            return len(seen), wrong
+        moved = False
+        for following in steps(p, w):
+            moved = True
+            if following not in seen:
+                seen.add(following)
+                todo.append(following)
+        if not moved and not quiet(p, w):
+            return len(seen), "stuck"
+    return len(seen), None
+
+
+def quiet(p: Protocol, w: World) -> bool:
+    return (
+        w.done == len(p.changes)
+        and all(worker.step == "idle" for worker in w.workers)
+        and all(row.dead for row in w.queue)
+    )
+
+
+def problem(p: Protocol, w: World) -> str | None:
+    for row in w.queue:
+        if row.dead and row.alone < p.max_attempts:
+            return f"row {row.id} is DEAD and was not at fault"
+    if not quiet(p, w):
+        return None
+    dead = {row.entity for row in w.queue}
+    for entity in range(p.entities):
+        if entity not in dead and w.index[entity] != text(w, w.settings, entity):
+            return f"entity {entity}: {w.index[entity]} is not {text(w, w.settings, entity)}"
+    return None
+
+
+LIFE = Protocol((("set", 0), ("delete", 0), ("set", 0)), deaths=1, lease_ends=2)
+THREE = Protocol((("set", 0), ("set", 0), ("delete", 0)), workers=3, deaths=1, lease_ends=1)
+PAIR = Protocol((("set", 0), ("set", 1), ("delete", 0)), entities=2, deaths=1, lease_ends=2)
+DEPLOY = Protocol((("set", 0), ("settings", 0)), deaths=1, lease_ends=1, outages=1, old_worker=True)
+REINDEX = Protocol((("set", 0), ("silent", 0), ("reindex", 0)), deaths=0, lease_ends=2)
+DEATHS = Protocol((("set", 0), ("set", 1)), entities=2, workers=1, deaths=4, lease_ends=0)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [LIFE, THREE, PAIR, DEPLOY, REINDEX, DEATHS],
+    ids=["life", "three workers", "two entities", "deployment", "reindex", "deaths"],
+)
+def test_the_protocol_holds(case: Protocol) -> None:
+    visited, wrong = explore(case)
+    assert wrong is None
+    assert visited > 300
+
+
+@pytest.mark.parametrize(
+    ("case", "mutation"),
+    [
+        (LIFE, {"read_after_claim": False}),
+        (LIFE, {"settle_by_id": False}),
+        (LIFE, {"write_own_ticket_only": False}),
+        (LIFE, {"tickets": False, "write_own_ticket_only": False}),
+        (DEPLOY, {"compare_settings": False}),
+        (REINDEX, {"reindex_beside_claimed": False}),
+        (REINDEX, {"settle_own_claim_only": False}),
+        (DEATHS, {"suspects_alone": False}),
+        (DEATHS, {"first_death_is_nobodys": False}),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, dict) else None,
+)
+def test_no_rule_of_it_can_be_left_out(case: Protocol, mutation: dict[str, bool]) -> None:
+    _, wrong = explore(replace(case, **mutation))
+    assert wrong is not None
