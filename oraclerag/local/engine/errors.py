@@ -313,6 +313,12 @@ def _feature(error: PgError, context: Context) -> Found | None:
     return 3001, f"unimplemented feature: {message}"
 
 
+def _not_pure(error: PgError, _: Context) -> Found:
+    if "index" in error.message:
+        return 1743, "only pure functions can be indexed"
+    return 54002, "only pure functions can be specified in a virtual column expression"
+
+
 def _generated(_: PgError, context: Context) -> Found:
     if context.verb == "UPDATE":
         return 54017, "UPDATE operation disallowed on virtual columns"
@@ -382,6 +388,8 @@ _RULES: dict[str, Rule] = {
     "42P07": _exists,
     "42P10": _order,
     "42P16": _definition,
+    "42P17": _not_pure,
+    "44000": _fixed(1402, "view WITH CHECK OPTION where-clause violation"),
     "42P18": lambda error, _context: (932, _inconsistent(error)),
     "42P20": _fixed(30483, "window functions are not allowed here"),
     "53200": _fixed(4030, "out of process memory"),

@@ -135,9 +135,10 @@ CREATE VIEW ora."ALL_TABLES" AS
   FROM ora.relations c LEFT JOIN ora.storage_note s ON s.relation = c.oid WHERE c.relkind = 'r';
 CREATE VIEW ora."USER_TABLES" AS SELECT * FROM ora."ALL_TABLES" WHERE "OWNER"::text = ora.usr();
 
+-- TEXT here, and TRIGGER_BODY below, are LONG in Oracle: drivers give text, not a locator.
 CREATE VIEW ora."ALL_VIEWS" AS
   SELECT ora.name(c.nspname) AS "OWNER", ora.name(c.relname) AS "VIEW_NAME", length(v.source)::numeric AS "TEXT_LENGTH",
-    v.source::ora.clob AS "TEXT", pg_catalog.left(v.source, 4000)::ora.varchar2 AS "TEXT_VC",
+    v.source::ora.varchar2 AS "TEXT", pg_catalog.left(v.source, 4000)::ora.varchar2 AS "TEXT_VC",
     NULL::ora.varchar2 AS "VIEW_TYPE", CASE WHEN v.read_only THEN 'Y' ELSE 'N' END::ora.varchar2 AS "READ_ONLY"
   FROM ora.relations c JOIN ora.view_texts v ON v.rel = c.oid WHERE c.relkind = 'v';
 CREATE VIEW ora."USER_VIEWS" AS SELECT * FROM ora."ALL_VIEWS" WHERE "OWNER"::text = ora.usr();
@@ -208,10 +209,13 @@ CREATE VIEW ora."ALL_TAB_IDENTITY_COLS" AS
   WHERE i.identity IS NOT NULL;
 CREATE VIEW ora."USER_TAB_IDENTITY_COLS" AS SELECT * FROM ora."ALL_TAB_IDENTITY_COLS" WHERE "OWNER"::text = ora.usr();
 
--- Indexes. One whose name ends in $NULLS belongs to a unique key and has no counterpart in Oracle.
+-- Indexes. One whose name ends in $NULLS belongs to a unique key and has no counterpart in Oracle. A descending column is an
+-- expression to Oracle: its name is a hidden column's, the index is function-based.
+CREATE FUNCTION ora.is_descending(options int2vector) RETURNS bool LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(bool_or(o & 1 = 1), false) FROM unnest(options::int2[]) o $$;
 CREATE VIEW ora."ALL_INDEXES" AS
   SELECT ora.name(t.nspname) AS "OWNER", ora.name(i.relname) AS "INDEX_NAME",
-    CASE WHEN v.idx IS NOT NULL THEN 'VECTOR' WHEN x.indexprs IS NOT NULL THEN 'FUNCTION-BASED NORMAL' ELSE 'NORMAL' END::ora.varchar2 AS "INDEX_TYPE",
+    CASE WHEN v.idx IS NOT NULL THEN 'VECTOR' WHEN x.indexprs IS NOT NULL OR ora.is_descending(x.indoption) THEN 'FUNCTION-BASED NORMAL' ELSE 'NORMAL' END::ora.varchar2 AS "INDEX_TYPE",
     ora.name(t.nspname) AS "TABLE_OWNER", ora.name(t.relname) AS "TABLE_NAME", 'TABLE'::ora.varchar2 AS "TABLE_TYPE",
     CASE WHEN x.indisunique THEN 'UNIQUE' ELSE 'NONUNIQUE' END::ora.varchar2 AS "UNIQUENESS", 'DISABLED'::ora.varchar2 AS "COMPRESSION",
     NULL::numeric AS "PREFIX_LENGTH", coalesce(s.tablespace, 'USERS')::ora.varchar2 AS "TABLESPACE_NAME",
@@ -232,7 +236,9 @@ CREATE VIEW ora."USER_INDEXES" AS SELECT * FROM ora."ALL_INDEXES" WHERE "OWNER":
 
 CREATE VIEW ora."ALL_IND_COLUMNS" AS
   SELECT ora.name(t.nspname) AS "INDEX_OWNER", ora.name(i.relname) AS "INDEX_NAME", ora.name(t.nspname) AS "TABLE_OWNER",
-    ora.name(t.relname) AS "TABLE_NAME", coalesce(a.attname::text, 'SYS_NC' || lpad(k.position::text, 5, '0') || '$')::ora.varchar2 AS "COLUMN_NAME",
+    ora.name(t.relname) AS "TABLE_NAME",
+    CASE WHEN a.attname IS NOT NULL AND (x.indoption::int2[])[k.position - 1] & 1 = 0 THEN a.attname::text
+      ELSE 'SYS_NC' || lpad(k.position::text, 5, '0') || '$' END::ora.varchar2 AS "COLUMN_NAME",
     k.position::numeric AS "COLUMN_POSITION", 22::numeric AS "COLUMN_LENGTH", 0::numeric AS "CHAR_LENGTH",
     CASE WHEN (x.indoption::int2[])[k.position - 1] & 1 = 1 THEN 'DESC' ELSE 'ASC' END::ora.varchar2 AS "DESCEND"
   FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN ora.relations t ON t.oid = x.indrelid
@@ -245,7 +251,14 @@ CREATE VIEW ora."USER_IND_COLUMNS" AS SELECT * FROM ora."ALL_IND_COLUMNS" WHERE 
 CREATE VIEW ora."ALL_IND_EXPRESSIONS" AS
   SELECT ora.name(t.nspname) AS "INDEX_OWNER", ora.name(i.relname) AS "INDEX_NAME", ora.name(t.nspname) AS "TABLE_OWNER",
     ora.name(t.relname) AS "TABLE_NAME", e.source::ora.varchar2 AS "COLUMN_EXPRESSION", e.number::numeric AS "COLUMN_POSITION"
-  FROM ora.index_expressions e JOIN pg_class i ON i.oid = e.idx JOIN pg_index x ON x.indexrelid = e.idx JOIN ora.relations t ON t.oid = x.indrelid;
+  FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN ora.relations t ON t.oid = x.indrelid
+    CROSS JOIN LATERAL (
+      SELECT n.number, n.source FROM ora.index_expressions n WHERE n.idx = i.oid
+      UNION ALL
+      SELECT k.position, '"' || a.attname || '"' FROM unnest(x.indkey::int2[]) WITH ORDINALITY k(number, position)
+        JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number
+        WHERE k.number > 0 AND (x.indoption::int2[])[k.position - 1] & 1 = 1
+    ) e;
 CREATE VIEW ora."USER_IND_EXPRESSIONS" AS SELECT * FROM ora."ALL_IND_EXPRESSIONS" WHERE "INDEX_OWNER"::text = ora.usr();
 
 -- Constraints. Length checks (LEN$n) and the NOT NULL that PostgreSQL derives from a primary key (lower-case name) are left out.
@@ -321,7 +334,7 @@ CREATE VIEW ora."ALL_TRIGGERS" AS
     CASE c.relkind WHEN 'r' THEN 'TABLE' ELSE 'VIEW' END::ora.varchar2 AS "BASE_OBJECT_TYPE", ora.name(c.relname) AS "TABLE_NAME",
     NULL::ora.varchar2 AS "COLUMN_NAME", 'REFERENCING NEW AS NEW OLD AS OLD'::ora.varchar2 AS "REFERENCING_NAMES",
     t.condition::ora.varchar2 AS "WHEN_CLAUSE", CASE WHEN t.enabled THEN 'ENABLED' ELSE 'DISABLED' END::ora.varchar2 AS "STATUS",
-    'PL/SQL     '::ora.varchar2 AS "ACTION_TYPE", t.body::ora.clob AS "TRIGGER_BODY"
+    'PL/SQL     '::ora.varchar2 AS "ACTION_TYPE", t.body::ora.varchar2 AS "TRIGGER_BODY"
   FROM ora.triggers t JOIN ora.relations c ON c.oid = t.rel;
 CREATE VIEW ora."USER_TRIGGERS" AS SELECT * FROM ora."ALL_TRIGGERS" WHERE "OWNER"::text = ora.usr();
 CREATE VIEW ora."ALL_ERRORS" AS

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Container
+from dataclasses import dataclass, replace
 
 from oraclerag.local.engine.ddl import notes, questions
 from oraclerag.local.engine.ddl.action import Action
 from oraclerag.local.engine.ddl.table_options import PhysicalOptions, read_physical_option
 from oraclerag.local.engine.host import Host
+from oraclerag.local.engine.lexer import tokenize
 from oraclerag.local.engine.reader import Reader, literal, qualified, unsupported
 from oraclerag.local.engine.translate import expression
 from oraclerag.local.engine.words import RESERVED, quote
@@ -41,7 +43,7 @@ def create_index(reader: Reader, host: Host, *, unique: bool, bitmap: bool = Fal
     alias = None
     if reader.peek().kind in {"word", "quoted"} and reader.word() != "USING":
         alias = reader.identifier(906, "missing left parenthesis")
-    items = _items(reader, host, alias or table)
+    read = _items(reader, host, alias or table)
     options = PhysicalOptions()
     _index_options(reader, options)
     if bitmap:
@@ -53,10 +55,26 @@ def create_index(reader: Reader, host: Host, *, unique: bool, bitmap: bool = Fal
         if schema != table_schema:
             raise unsupported("an index in another schema than its table's")
         questions.require_table(host, table_schema, table)
-        _check_items(host, table_schema, table, items)
+        _check_items(host, table_schema, table, read)
+        known = questions.columns(host, table_schema, table)
+        items = [replace(item, source=_printed(item.source, known)) if item.column is None else item for item in read]
         host.change(_statements(schema, name, table, items, options, unique=unique))
 
     return run
+
+
+def _printed(source: str, columns: Container[str]) -> str:
+    """Print an expression nearly as the dictionary does: columns quoted, function names in upper case."""
+    pieces: list[str] = []
+    last = 0
+    for token in tokenize(source):
+        pieces.append(source[last : token.position])
+        if token.kind == "word":
+            pieces.append(quote(token.value) if token.value in columns else token.upper)
+        else:
+            pieces.append(token.text)
+        last = token.end
+    return "".join(pieces)
 
 
 def _head(reader: Reader) -> tuple[bool, tuple[str | None, str], tuple[str | None, str]]:
