@@ -26,6 +26,7 @@ DECLARE
   rest text := format;
   piece text;
   result text := '';
+  fill_mode text := '';
 BEGIN
   WHILE rest <> '' LOOP
     piece := substring(pg_catalog.upper(rest) FROM '^(?:"[^"]*"|(?:SSSSS|SYYYY|RRRR|RR|FF[1-9]|FF|TZR|TZD|TS|DL|DS|X|J|HH24|HH12|HH|MI|MM|MONTH|MON|SS|DDD|DD|DAY|DY|D|YYYY|YYY|YY|Y|IYYY|IW|WW|W|Q|CC|AM|PM|A\.M\.|P\.M\.|BC|AD|B\.C\.|A\.D\.|RM|TZH|TZM|FM|FX|TH|Y,YYY)|[-/,.;:\s])');
@@ -34,7 +35,11 @@ BEGIN
     END IF;
     piece := left(rest, length(piece));
     rest := substr(rest, length(piece) + 1);
-    result := result || CASE pg_catalog.upper(piece)
+    IF pg_catalog.upper(piece) = 'FM' THEN  -- for all that follows, where PostgreSQL asks for it before each element
+      fill_mode := CASE fill_mode WHEN '' THEN 'FM' ELSE '' END;
+      CONTINUE;
+    END IF;
+    result := result || CASE WHEN piece ~ '^[A-Za-z]' THEN fill_mode ELSE '' END || CASE pg_catalog.upper(piece)
       WHEN 'SYYYY' THEN 'YYYY' WHEN 'RRRR' THEN 'YYYY' WHEN 'RR' THEN 'YY' WHEN 'FF' THEN 'US' WHEN 'FF7' THEN 'US"0"'
       WHEN 'FF8' THEN 'US"00"' WHEN 'FF9' THEN 'US"000"' WHEN 'TZR' THEN 'TZH:TZM' WHEN 'TZD' THEN '' WHEN 'X' THEN '.' WHEN 'FX' THEN ''
       WHEN 'TS' THEN 'HH:MI:SS AM' WHEN 'DS' THEN 'FMMM/DD/RRRR' WHEN 'DL' THEN 'FMDay, Month DD, YYYY' ELSE piece END;
@@ -688,6 +693,16 @@ BEGIN
 END $$;
 CREATE FUNCTION ora.as_raw(bytea) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT $1 $$;
 CREATE FUNCTION ora.as_raw(text) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.hextoraw($1) $$;
+-- A RAW beside text: Oracle converts the text. Not STRICT, so that they are inlined and an index on the RAW serves them.
+CREATE FUNCTION ora.raw_text_eq(bytea, text) RETURNS bool LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT $1 = ora.as_raw($2) $$;
+CREATE FUNCTION ora.raw_text_ne(bytea, text) RETURNS bool LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT $1 <> ora.as_raw($2) $$;
+CREATE FUNCTION ora.text_raw_eq(text, bytea) RETURNS bool LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ora.as_raw($1) = $2 $$;
+CREATE FUNCTION ora.text_raw_ne(text, bytea) RETURNS bool LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ora.as_raw($1) <> $2 $$;
+CREATE OPERATOR ora.= (LEFTARG = bytea, RIGHTARG = text, FUNCTION = ora.raw_text_eq);
+CREATE OPERATOR ora.<> (LEFTARG = bytea, RIGHTARG = text, FUNCTION = ora.raw_text_ne);
+CREATE OPERATOR ora.= (LEFTARG = text, RIGHTARG = bytea, FUNCTION = ora.text_raw_eq);
+CREATE OPERATOR ora.<> (LEFTARG = text, RIGHTARG = bytea, FUNCTION = ora.text_raw_ne);
+CREATE CAST (text AS bytea) WITH FUNCTION ora.as_raw(text) AS ASSIGNMENT;
 CREATE FUNCTION ora.sys_guid() RETURNS bytea LANGUAGE sql VOLATILE AS $$ SELECT uuid_send(gen_random_uuid()) $$;
 CREATE FUNCTION ora.standard_hash(data bytea, method text DEFAULT 'SHA1') RETURNS bytea LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
@@ -724,7 +739,11 @@ CREATE FUNCTION ora.dbms_lob_compare(bytea, bytea) RETURNS numeric LANGUAGE sql 
 
 -- Text that is no JSON is NULL here (NULL ON ERROR), and ORA-40441 in json_strict.
 CREATE FUNCTION ora.json(jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT $1 $$;
-CREATE FUNCTION ora.json(t text) RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT CASE WHEN t IS JSON THEN t::jsonb END $$;
+-- No SQL function: a constant would be cast while the statement is planned, before it is tested.
+CREATE FUNCTION ora.json(t text) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+  RETURN CASE WHEN t IS JSON THEN t::jsonb END;
+END $$;
 CREATE FUNCTION ora.json(b bytea) RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ora.json(convert_from(b, 'UTF8')) $$;
 CREATE FUNCTION ora.json_strict(jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT $1 $$;
 CREATE FUNCTION ora.json_strict(t text) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
