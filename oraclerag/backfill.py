@@ -20,8 +20,8 @@ from oraclerag.database import Database, driver_types, own_tables, translated
 from oraclerag.enqueue import NO_TENANT
 from oraclerag.errors import Contention, InputError, SourceChanged
 from oraclerag.model.active import active_model
-from oraclerag.records import Action, BackfillReport
-from oraclerag.source import Source, fingerprint_half
+from oraclerag.records import Action, BackfillReport, fingerprint_half
+from oraclerag.source import Source
 from oraclerag.statements import Statements
 
 __all__ = ["backfill"]
@@ -71,7 +71,6 @@ class _Backfill:
         self._settings = settings
         self._tenant = tenant if source.maps_tenant else None
         self._sql = Statements("backfill", schema)
-        self._force = Statements("in_force", schema)
         self._token = str(uuid.uuid4())
         self._fingerprint = ""
 
@@ -87,7 +86,7 @@ class _Backfill:
         in_force.put_first(self._connection, self._schema, name, "backfill", "")
         binds = {"scope_name": name, "claim_token": self._token, "lease": self._settings.lease}
         with self._connection.cursor() as cursor, own_tables():
-            cursor.execute(self._force["claim_backfill"], binds)
+            cursor.execute(self._sql["claim"], binds)
             if not cursor.rowcount:
                 self._connection.rollback()
                 raise Contention(f"Another backfill of source {name!r} runs.", hint="Wait for it; it ends by itself.")
@@ -101,7 +100,7 @@ class _Backfill:
         """Let the next backfill begin."""
         with self._connection.cursor() as cursor, own_tables():
             self._connection.rollback()
-            cursor.execute(self._force["end_backfill"], scope_name=self._source.name, claim_token=self._token)
+            cursor.execute(self._sql["finish"], scope_name=self._source.name, claim_token=self._token)
             self._connection.commit()
 
     def enqueue(self, *, everything: bool, given_up: bool) -> BackfillReport:
@@ -140,7 +139,7 @@ class _Backfill:
                 if wanted:
                     cursor.executemany(self._sql[statement], wanted)
                     written += cursor.rowcount
-                cursor.execute(self._force["renew_backfill"], scope_name=self._source.name, claim_token=self._token)
+                cursor.execute(self._sql["renew"], scope_name=self._source.name, claim_token=self._token)
                 renewed = cursor.rowcount
                 self._connection.commit()
             if not renewed:

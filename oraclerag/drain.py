@@ -36,8 +36,8 @@ from oraclerag.errors import (
 from oraclerag.in_force import InForce
 from oraclerag.merge import SLICE, Merge, Merged, Write
 from oraclerag.model.active import ActiveModel, active_model
-from oraclerag.records import Document, DrainReport
-from oraclerag.source import FunctionSource, Source, SourceRead, fingerprint_half
+from oraclerag.records import Document, DrainReport, fingerprint_half
+from oraclerag.source import FunctionSource, Source, SourceRead
 
 __all__ = ["WorkerState", "drain"]
 

@@ -11,16 +11,17 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import oracledb
 
-from oraclerag.claim import Claimed, Held
 from oraclerag.database import execute_counted, in_list, own_tables, parts
 from oraclerag.model.active import ActiveModel
-from oraclerag.records import Chunk, Document
-from oraclerag.source.base import fingerprint_half
+from oraclerag.records import Chunk, Document, fingerprint_half
 from oraclerag.statements import Statements, quoted
+
+if TYPE_CHECKING:
+    from oraclerag.claim import Claimed, Held
 
 __all__ = ["SLICE", "Merge", "Merged", "Write"]
 

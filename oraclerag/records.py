@@ -20,6 +20,7 @@ __all__ = [
     "SearchResult",
     "SourceKey",
     "Visibility",
+    "fingerprint_half",
 ]
 
 Action = Literal["UPSERT", "DELETE"]
@@ -185,3 +186,10 @@ class BackfillReport:
     enqueued: int
     gone: int
     total: int
+
+
+def fingerprint_half(fingerprint: str | None, what: Literal["settings", "model"]) -> str | None:
+    """Give the half of a fingerprint that stands for the source's settings or for the model."""
+    if fingerprint is None:
+        return None
+    return fingerprint[:32] if what == "settings" else fingerprint[32:]

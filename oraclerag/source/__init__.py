@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from oraclerag.config import Settings
 from oraclerag.errors import UnknownSource
-from oraclerag.source.base import Source, SourceProblem, SourceRead, fingerprint_half
+from oraclerag.source.base import Source, SourceProblem, SourceRead
 from oraclerag.source.function import FunctionSource, Reader
 from oraclerag.source.select import SelectSource
 
@@ -19,7 +19,6 @@ __all__ = [
     "SourceProblem",
     "SourceRead",
     "find",
-    "fingerprint_half",
     "from_settings",
     "tenants_mapped",
 ]

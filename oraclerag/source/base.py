@@ -21,7 +21,7 @@ from oraclerag.records import Document
 if TYPE_CHECKING:
     from oraclerag.model.active import ActiveModel
 
-__all__ = ["Source", "SourceProblem", "SourceRead", "fingerprint_half"]
+__all__ = ["Source", "SourceProblem", "SourceRead"]
 
 # Counts up when the toolkit itself makes other chunks of the same text.
 _RENDERING = 1
@@ -159,13 +159,6 @@ def in_utc(moment: dt.datetime | None, zone: str) -> dt.datetime | None:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=zoneinfo.ZoneInfo(zone))
     return moment.astimezone(dt.UTC).replace(tzinfo=None)
-
-
-def fingerprint_half(fingerprint: str | None, what: Literal["settings", "model"]) -> str | None:
-    """Give the half of a fingerprint that stands for the source's settings or for the model."""
-    if fingerprint is None:
-        return None
-    return fingerprint[:32] if what == "settings" else fingerprint[32:]
 
 
 def _digest(value: object) -> str:

@@ -37,3 +37,18 @@ SELECT 1, :tenant_id, :source_type, :source_id, :action FROM dual
 WHERE NOT EXISTS (SELECT 1 FROM /*schema*/RAG_DIRTY d
                   WHERE d.SOURCE_TYPE = :source_type AND d.SOURCE_ID = :source_id
                     AND (d.STATE = 'DEAD' OR d.CLAIM IS NULL))
+
+-- name: claim
+-- One backfill per source at a time. One that was interrupted stops counting after the lease.
+UPDATE /*schema*/RAG_SETTING SET SETTING_VALUE = :claim_token, UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP)
+WHERE SCOPE_NAME = :scope_name AND SETTING = 'backfill'
+  AND (SETTING_VALUE IS NULL OR SETTING_VALUE = :claim_token
+       OR UPDATED_AT < SYS_EXTRACT_UTC(SYSTIMESTAMP) - NUMTODSINTERVAL(:lease, 'SECOND'))
+
+-- name: renew
+UPDATE /*schema*/RAG_SETTING SET UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP)
+WHERE SCOPE_NAME = :scope_name AND SETTING = 'backfill' AND SETTING_VALUE = :claim_token
+
+-- name: finish
+UPDATE /*schema*/RAG_SETTING SET SETTING_VALUE = NULL, UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP)
+WHERE SCOPE_NAME = :scope_name AND SETTING = 'backfill' AND SETTING_VALUE = :claim_token

@@ -17,8 +17,8 @@ from oraclerag.config import ChildSettings, Settings, SourceSettings
 from oraclerag.errors import ConfigurationError, ConnectionFailed, EntityError, SourceError, UnknownSource
 from oraclerag.model.active import ActiveModel
 from oraclerag.model.tokens import TokenBound
-from oraclerag.records import Document
-from oraclerag.source import FunctionSource, SelectSource, find, fingerprint_half, from_settings, tenants_mapped
+from oraclerag.records import Document, fingerprint_half
+from oraclerag.source import FunctionSource, SelectSource, find, from_settings, tenants_mapped
 from oraclerag.source.check import tables_read
 from oraclerag.source.keys import Key, KeyColumn
 
