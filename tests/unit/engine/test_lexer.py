@@ -72,14 +72,13 @@ def test_refusals(number: int, sql: str) -> None:
 
 @given(st.text(alphabet=st.characters(max_codepoint=0x2FF), max_size=60))
 def test_tokens_are_where_they_say(sql: str) -> None:
+    end = 0
     try:
         tokens = tokenize(sql)
     except OraError as error:
-        assert 0 <= error.position <= len(sql)
-        return
-    assert tokens[-1].kind == "end"
-    end = 0
-    for token in tokens[:-1]:
+        tokens, end = [], -error.position
+    assert -len(sql) <= end <= 0
+    for token in tokens:
         assert sql[token.position : token.end] == token.text
         assert token.position >= end
         end = token.end

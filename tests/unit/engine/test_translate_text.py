@@ -34,8 +34,10 @@ QUERIES: list[tuple[str, str]] = [
     ),
     (
         "SELECT a FROM t WHERE ROWNUM <= :n FOR UPDATE SKIP LOCKED",
-        'SELECT "A" FROM "T" WHERE "T".ctid = ANY (ARRAY(SELECT "T".ctid FROM "T" LIMIT ora.row_count($1)))'
-        " FOR UPDATE SKIP LOCKED",
+        (
+            'SELECT "A" FROM "T" WHERE "T".ctid = ANY (ARRAY(SELECT "T".ctid FROM "T" LIMIT ora.row_count($1)))'
+            " FOR UPDATE SKIP LOCKED"
+        ),
     ),
     ("SELECT a + 1 AS k FROM t ORDER BY k * 2", 'SELECT "A" + 1. AS "K" FROM "T" ORDER BY ("A" + 1.) * 2.'),
     ("SELECT a FROM t ORDER BY 1 DESC NULLS LAST", 'SELECT "A" FROM "T" ORDER BY 1 DESC NULLS LAST'),
@@ -50,15 +52,19 @@ QUERIES: list[tuple[str, str]] = [
     ),
     (
         "SELECT LEVEL FROM dual CONNECT BY LEVEL <= 3",
-        'SELECT "LEVEL" FROM (SELECT g::numeric AS "LEVEL", \'X\'::ora.varchar2 AS "DUMMY"'
-        ' FROM generate_series(1, ora.row_count(3.)) g) AS "DUAL"',
+        (
+            'SELECT "LEVEL" FROM (SELECT g::numeric AS "LEVEL", \'X\'::ora.varchar2 AS "DUMMY"'
+            ' FROM generate_series(1, ora.row_count(3.)) g) AS "DUAL"'
+        ),
     ),
     ("SELECT t.ROWID FROM t WHERE ROWID = :r", 'SELECT "T".ctid FROM "T" WHERE ctid = $1'),
     ("SELECT x.j.a.b FROM t x", 'SELECT JSON_QUERY("X"."J", \'$."a"."b"\') FROM "T" AS "X"'),
     (
         "SELECT 1 FROM t x WHERE x.j.a.b = 'y' AND x.j.n.number() > 1",
-        'SELECT 1. FROM "T" AS "X" WHERE JSON_VALUE("X"."J", \'$."a"."b"\' RETURNING text) = \'y\''
-        ' AND JSON_VALUE("X"."J", \'$."n"\' RETURNING numeric) > 1.',
+        (
+            'SELECT 1. FROM "T" AS "X" WHERE JSON_VALUE("X"."J", \'$."a"."b"\' RETURNING text) = \'y\''
+            ' AND JSON_VALUE("X"."J", \'$."n"\' RETURNING numeric) > 1.'
+        ),
     ),
     ("SELECT 1 FROM t WHERE d = '01-JAN-24'", 'SELECT 1. FROM "T" WHERE "D" = ora.to_date(\'01-JAN-24\')'),
     ("SELECT DATE '2024-01-31'", "SELECT '2024-01-31 00:00:00'::ora.odate"),
@@ -110,13 +116,17 @@ CHANGES: list[tuple[str, str]] = [
         'UPDATE "T" SET "A" = "A" + 1. RETURNING old."A", new."A"',
     ),
     (
-        "MERGE INTO t USING (SELECT :a AS id, :b AS a FROM dual) s ON (t.id = s.id)"
-        " WHEN MATCHED THEN UPDATE SET t.a = s.a WHERE t.n > 0 DELETE WHERE t.a = 0"
-        " WHEN NOT MATCHED THEN INSERT (id, a) VALUES (s.id, s.a) WHERE s.a > 0",
-        'MERGE INTO "T" USING (SELECT $1 AS "ID", $2 AS "A") AS "S" ON ("T"."ID" = "S"."ID")'
-        ' WHEN MATCHED AND ("T"."N" > 0.) AND (("S"."A") = 0.) THEN DELETE'
-        ' WHEN MATCHED AND ("T"."N" > 0.) THEN UPDATE SET "A" = "S"."A"'
-        ' WHEN NOT MATCHED AND ("S"."A" > 0.) THEN INSERT ("ID", "A") VALUES ("S"."ID", "S"."A")',
+        (
+            "MERGE INTO t USING (SELECT :a AS id, :b AS a FROM dual) s ON (t.id = s.id)"
+            " WHEN MATCHED THEN UPDATE SET t.a = s.a WHERE t.n > 0 DELETE WHERE t.a = 0"
+            " WHEN NOT MATCHED THEN INSERT (id, a) VALUES (s.id, s.a) WHERE s.a > 0"
+        ),
+        (
+            'MERGE INTO "T" USING (SELECT $1 AS "ID", $2 AS "A") AS "S" ON ("T"."ID" = "S"."ID")'
+            ' WHEN MATCHED AND ("T"."N" > 0.) AND (("S"."A") = 0.) THEN DELETE'
+            ' WHEN MATCHED AND ("T"."N" > 0.) THEN UPDATE SET "A" = "S"."A"'
+            ' WHEN NOT MATCHED AND ("S"."A" > 0.) THEN INSERT ("ID", "A") VALUES ("S"."ID", "S"."A")'
+        ),
     ),
 ]
 
