@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import pytest
 
@@ -68,7 +68,7 @@ class Worker(NamedTuple):
 
 class World(NamedTuple):
     source: tuple[int | None, ...]
-    index: tuple[tuple[int, int] | None, ...]
+    chunks: tuple[tuple[int, int] | None, ...]
     queue: tuple[Row, ...]
     tickets: tuple[Ticket, ...]
     workers: tuple[Worker, ...]
@@ -83,7 +83,7 @@ class World(NamedTuple):
 def start(p: Protocol) -> World:
     return World(
         source=(0,) * p.entities,
-        index=((0, 0),) * p.entities,
+        chunks=((0, 0),) * p.entities,
         queue=(),
         tickets=(Ticket(),) * p.entities,
         workers=(Worker(),) * p.workers,
@@ -231,10 +231,10 @@ def write(p: Protocol, w: World, me: int) -> World:
         for entity, _ in worker.texts
         if right and (w.tickets[entity].holder == me or not p.write_own_ticket_only)
     }
-    index = w.index
+    chunks = w.chunks
     for entity, found in worker.texts:
         if entity in held:
-            index = at(index, entity, found)
+            chunks = at(chunks, entity, found)
 
     def settled(row: Row) -> bool:
         if row.dead:
@@ -246,7 +246,7 @@ def write(p: Protocol, w: World, me: int) -> World:
         return row.id in worker.rows and (row.claim == me or not p.settle_own_claim_only)
 
     w = w._replace(
-        index=index,
+        chunks=chunks,
         queue=tuple(row for row in w.queue if not settled(row)),
         tickets=tuple(
             Ticket() if number in held and ticket.holder == me else ticket for number, ticket in enumerate(w.tickets)
@@ -307,8 +307,8 @@ def problem(p: Protocol, w: World) -> str | None:
         return None
     dead = {row.entity for row in w.queue}
     for entity in range(p.entities):
-        if entity not in dead and w.index[entity] != text(w, w.settings, entity):
-            return f"entity {entity}: {w.index[entity]} is not {text(w, w.settings, entity)}"
+        if entity not in dead and w.chunks[entity] != text(w, w.settings, entity):
+            return f"entity {entity}: {w.chunks[entity]} is not {text(w, w.settings, entity)}"
     return None
 
 
@@ -346,6 +346,6 @@ def test_the_protocol_holds(case: Protocol) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, dict) else None,
 )
-def test_no_rule_of_it_can_be_left_out(case: Protocol, mutation: dict[str, bool]) -> None:
+def test_no_rule_of_it_can_be_left_out(case: Protocol, mutation: dict[str, Any]) -> None:
     _, wrong = explore(replace(case, **mutation))
     assert wrong is not None
