@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from oraclerag.local.engine import json_functions, refusals
+from oraclerag.local.engine import json_tables, refusals
 from oraclerag.local.engine.aggregates import SortKey, direction
 from oraclerag.local.engine.block import Block, Body, Item, Query, Rows, SetOperation, Subquery, first_block
 from oraclerag.local.engine.expressions import ExpressionParser
@@ -568,7 +568,7 @@ class QueryParser(ExpressionParser):
         self.position += 1
         outer = self.scope
         self.scope = scope
-        node, columns = json_functions.table(self)
+        node, columns = json_tables.table(self)
         self.scope = outer
         alias = self._alias()
         scope.sources.append(Source(alias, columns, lockable=False))

@@ -1,0 +1,99 @@
+"""JSON_TABLE in FROM."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oraclerag.local.engine import casts
+from oraclerag.local.engine.json_clauses import behaviour_text, behaviours, document, head, passing, passing_parts, path
+from oraclerag.local.engine.json_paths import JsonPath
+from oraclerag.local.engine.scope import Columns
+from oraclerag.local.engine.tree import DataType, Node
+from oraclerag.local.engine.words import quote, quote_text
+from oraclerag.local.interface import OraError
+
+if TYPE_CHECKING:
+    from oraclerag.local.engine.expressions import ExpressionParser
+
+
+def table(parser: ExpressionParser) -> tuple[Node, Columns]:
+    """Read JSON_TABLE in FROM, the name is already behind; give its text and its columns."""
+    value = head(parser)
+    found = JsonPath("$", ())
+    if parser.accept(","):
+        found = path(parser)
+    variables = passing(parser, found)
+    behaviours = {"ERROR": "EMPTY ARRAY"}
+    for words in (("ERROR", "ON", "ERROR"), ("NULL", "ON", "ERROR"), ("ERROR", "ON", "EMPTY"), ("NULL", "ON", "EMPTY")):
+        if parser.accept(*words) and words == ("ERROR", "ON", "ERROR"):
+            behaviours = {"ERROR": "ERROR"}
+    if not parser.at("COLUMNS"):
+        raise OraError(40490, "missing COLUMNS clause in JSON_TABLE", parser.token.position)
+    columns: Columns = {}
+    text = _table_columns(parser, columns)
+    parser.need(")")
+    strict = behaviours["ERROR"] == "ERROR"
+    node = Node(
+        "JSON_TABLE(",
+        document(value, strict=strict),
+        f", {quote_text(found.text)}",
+        *passing_parts(variables),
+        f" COLUMNS ({text}) {behaviours['ERROR']} ON ERROR)",
+    )
+    return node, columns
+
+
+def _table_columns(parser: ExpressionParser, columns: Columns) -> str:
+    parser.need("COLUMNS")
+    enclosed = parser.accept("(")
+    pieces: list[str] = []
+    while True:
+        if parser.at("NESTED"):
+            parser.position += 1
+            parser.accept("PATH")
+            nested = path(parser)
+            pieces.append(f"NESTED PATH {quote_text(nested.text)} COLUMNS ({_table_columns(parser, columns)})")
+        else:
+            pieces.append(_table_column(parser, columns))
+        if not parser.accept(","):
+            break
+    if enclosed:
+        parser.need(")")
+    return ", ".join(pieces)
+
+
+def _table_column(parser: ExpressionParser, columns: Columns) -> str:
+    token = parser.token
+    name = parser.identifier()
+    if parser.accept("FOR", "ORDINALITY"):
+        columns[name] = "number"
+        return f"{quote(name)} FOR ORDINALITY"
+    kind: DataType = "text"
+    text = "text"
+    exists = False
+    if parser.token.upper not in ("PATH", "EXISTS", "FORMAT", ",", ")", "ERROR", "NULL", "DEFAULT", "WITH", "WITHOUT"):
+        target = casts.read_type(parser, length_required=False)
+        kind = target.type
+        text = {"text": "text", "clob": "text", "date": "timestamp"}.get(kind, target.text)
+    json = parser.accept("FORMAT", "JSON")
+    if parser.accept("EXISTS"):
+        exists = True
+        text = "boolean" if kind in ("text", "boolean") else "int"
+    wrapper = ""
+    if parser.token.upper in ("WITH", "WITHOUT"):
+        wrapper = f" {parser.token.upper}"
+        parser.position += 1
+        if parser.token.upper in ("CONDITIONAL", "UNCONDITIONAL"):
+            wrapper += f" {parser.token.upper}"
+            parser.position += 1
+        parser.accept("ARRAY")
+        parser.need("WRAPPER")
+        wrapper += " WRAPPER"
+    if json or wrapper:
+        text, kind = "jsonb", "json"
+    key = token.text if token.kind == "word" else name
+    place = path(parser).text if parser.accept("PATH") else f'$."{key}"'
+    handlers = behaviours(parser, objects=True, exists=exists)
+    columns[name] = kind
+    kind_text = f"{text} EXISTS" if exists else text
+    return f"{quote(name)} {kind_text} PATH {quote_text(place)}{wrapper}{behaviour_text(handlers)}"
