@@ -366,3 +366,17 @@ def output_columns(query: Query, position: int) -> tuple[tuple[str, Node], ...]:
     if len(set(names)) < len(names):
         raise OraError(957, "duplicate column name", position)
     return tuple(found)
+
+
+class Bare(Node):
+    """A query without parentheses around it, as INSERT takes it."""
+
+    __slots__ = ("query",)
+
+    def __init__(self, query: Query) -> None:
+        super().__init__()
+        self.query = query
+
+    def write(self, output: Output) -> None:
+        """Write it."""
+        self.query.write(output)

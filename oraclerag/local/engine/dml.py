@@ -1,17 +1,16 @@
-"""Parser of INSERT, UPDATE, DELETE and MERGE."""
+"""Parser of INSERT, UPDATE and DELETE."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from oraclerag.local.engine.block import Block, Query, Rows, Subquery, first_block
+from oraclerag.local.engine.block import Bare, Block, Query, Rows, Subquery, first_block
 from oraclerag.local.engine.lexer import Token
 from oraclerag.local.engine.operands import Operand
 from oraclerag.local.engine.plan import Names
 from oraclerag.local.engine.query import QueryParser
-from oraclerag.local.engine.scope import Column, Scope, Source
-from oraclerag.local.engine.tree import DataType, Node, Output, join, walk
+from oraclerag.local.engine.scope import Scope, Source
+from oraclerag.local.engine.tree import DataType, Node, Output, join
 from oraclerag.local.engine.words import RESERVED, quote
 from oraclerag.local.interface import OraError
 
@@ -33,8 +32,12 @@ class _Marked(Node):
         self.span = (start, sum(map(len, output.pieces)))
 
 
-class Parser(QueryParser):
-    """Reads whole statements; whoever embeds it sets :attr:`position`, calls what he needs and reads it back."""
+class DmlParser(QueryParser):
+    """Reads INSERT, UPDATE and DELETE.
+
+    ``returning`` is the number of RETURNING targets, ``target_columns`` the columns an INSERT lists or an UPDATE sets,
+    ``values`` the VALUES tuple of an INSERT of one row.
+    """
 
     def __init__(self, tokens: list[Token], names: Names, source: str = "") -> None:
         super().__init__(tokens, names, source)
@@ -42,8 +45,6 @@ class Parser(QueryParser):
         self.returning = 0
         self.target_columns: list[str] = []
         self.values: _Marked | None = None
-
-    # -- parts that several statements have
 
     def _target(self, scope: Scope) -> tuple[Node, Source]:
         """Read the table a statement changes, with its alias."""
@@ -208,8 +209,6 @@ class Parser(QueryParser):
             raise OraError(number, word, position)
         return f"({', '.join(quote(column) for column in columns)})", Subquery(query)
 
-    # -- INSERT
-
     def insert(self) -> Node:
         """Read an INSERT statement."""
         self.position += 1
@@ -324,8 +323,6 @@ class Parser(QueryParser):
         names = [column[1:-1] if column.startswith('"') else column.upper() for column in columns]
         return [f" ON CONFLICT ({', '.join(quote(name) for name in names)}) DO NOTHING"]
 
-    # -- UPDATE, DELETE
-
     def update(self) -> Node:
         """Read an UPDATE statement."""
         self.position += 1
@@ -370,155 +367,3 @@ class Parser(QueryParser):
         parts += self._changed_rows(target, source, block.where, block)
         returning = self._returning()
         return Node(*parts, *([returning] if returning is not None else []))
-
-    # -- MERGE
-
-    def merge(self) -> Node:
-        """Read a MERGE statement."""
-        self.position += 1
-        self.need("INTO")
-        scope = Scope()
-        target, source = self._target(scope)
-        if not self.accept("USING"):
-            raise OraError(2012, "missing USING keyword", self.token.position)
-        using = self._merge_source(scope)
-        self.scope = scope
-        self.need("ON")
-        if not self.at("("):
-            self.missing("ON")
-        self.position += 1
-        condition = self.expression()
-        self.need(")")
-        parts: list[str | Node] = ["MERGE INTO ", target, " USING ", *using, " ON (", condition, ")"]
-        keys = {node.chain[-1] for node in walk(condition) if isinstance(node, Column) and _belongs(node, source)}
-        branches: set[bool] = set()
-        while self.accept("WHEN"):
-            matched = not self.accept("NOT")
-            self.need("MATCHED")
-            self.need("THEN")
-            if matched in branches:
-                self.unexpected()
-            branches.add(matched)
-            if matched:
-                parts += self._merge_update(source, keys)
-            else:
-                parts += self._merge_insert(scope, source)
-        if not branches:
-            self.missing("WHEN")
-        if self.token.upper in ("RETURNING", "RETURN"):
-            self.unsupported("RETURNING of MERGE")
-        if self.at("LOG"):
-            self.unsupported("LOG ERRORS")
-        return Node(*parts)
-
-    def _merge_source(self, scope: Scope) -> list[str | Node]:
-        if self.at("(") and self.peek().upper not in ("SELECT", "WITH", "VALUES", "("):
-            self.unexpected()
-        known = len(scope.sources)
-        parts = self._table(scope)
-        if self.at("AS"):
-            self.missing("ON")
-        if scope.sources[known].alias is None:
-            scope.sources[known].alias = "MERGE_SOURCE"
-            parts.append(' AS "MERGE_SOURCE"')
-        return parts
-
-    def _merge_update(self, source: Source, keys: set[str]) -> list[str | Node]:
-        self.need("UPDATE")
-        self.need("SET")
-        if self.token.kind == "end":
-            raise OraError(921, "unexpected end of SQL command", self.token.position)
-        seen: list[str] = []
-        sets = self._sets(source, seen)
-        for column in seen:
-            if column in keys:
-                raise OraError(
-                    38104,
-                    f'Columns referenced in the ON Clause cannot be updated: "{source.alias}"."{column}"',
-                    self.token.position,
-                )
-        where: tuple[str | Node, ...] = ()
-        if self.accept("WHERE"):
-            where = (" AND (", self.expression(), ")")
-        parts: list[str | Node] = []
-        if self.accept("DELETE"):
-            self.need("WHERE")
-            start = len(self.scope.references) if self.scope is not None else 0
-            condition = self.expression()
-            self._after_update(source, sets, start)
-            parts += [" WHEN MATCHED", *where, " AND (", condition, ") THEN DELETE"]
-        parts += [" WHEN MATCHED", *where, " THEN UPDATE SET "]
-        for number, (columns, value) in enumerate(sets):
-            parts += [", " if number else "", f"{columns} = ", value]
-        return parts
-
-    def _after_update(self, source: Source, sets: list[tuple[str, Node]], start: int) -> None:
-        """Let the condition of DELETE WHERE see the row as the update leaves it."""
-        values: dict[str, Any] = dict(sets)
-        for node in self.scope.references[start:] if self.scope is not None else []:
-            if _belongs(node, source):
-                value = values.get(quote(node.chain[-1]))
-                if value is not None and value.parts == ("DEFAULT",):
-                    self.unsupported("DELETE WHERE on a column that is set to DEFAULT")
-                if value is not None:
-                    node.target = value
-        if any(columns.startswith("(") for columns, _ in sets):
-            self.unsupported("DELETE WHERE behind SET of several columns")
-
-    def _merge_insert(self, scope: Scope, source: Source) -> list[str | Node]:
-        self.need("INSERT")
-        columns = self._insert_columns(source)
-        listed = f" ({', '.join(quote(column) for column in columns)})" if columns else ""
-        self.need("VALUES")
-        self.need("(")
-        start = len(scope.references)
-        types = source.columns or {}
-        names = columns or list(types)
-        position = self.token.position
-        values: list[Node] = []
-        while True:
-            values.append(self._value(types.get(names[len(values)], "") if len(values) < len(names) else ""))
-            if self.at(")"):
-                break
-            self.need(",")
-        self.need(")")
-        if columns and len(values) != len(columns):
-            number, word = (947, "not enough values") if len(values) < len(columns) else (3094, "too many values")
-            raise OraError(number, word, position)
-        where: tuple[str | Node, ...] = ()
-        self._refuse_target(scope, source, start, 38101)
-        if self.accept("WHERE"):
-            start = len(scope.references)
-            where = (" AND (", self.expression(), ")")
-            self._refuse_target(scope, source, start, 38102)
-        return [" WHEN NOT MATCHED", *where, f" THEN INSERT{listed} VALUES (", *join(values), ")"]
-
-    def _refuse_target(self, scope: Scope, source: Source, start: int, number: int) -> None:
-        for node in scope.references[start:]:
-            if len(node.chain) > 1 and node.own_source() is source:
-                place = "VALUES clause" if number == 38101 else "WHERE clause"
-                name = f'"{node.chain[0]}"."{node.chain[-1]}"'
-                raise OraError(number, f"Invalid column in the INSERT {place}: {name}", node.position)
-
-
-class Bare(Node):
-    """A query without parentheses around it, as INSERT takes it."""
-
-    __slots__ = ("query",)
-
-    def __init__(self, query: Query) -> None:
-        super().__init__()
-        self.query = query
-
-    def write(self, output: Output) -> None:
-        """Write it."""
-        self.query.write(output)
-
-
-def _belongs(node: Column, source: Source) -> bool:
-    if len(node.chain) > 1:
-        return node.own_source() is source
-    scope = node.scope
-    if scope is None or source.columns is None or node.chain[0] not in source.columns:
-        return False
-    return all(other is source or not other.columns or node.chain[0] not in other.columns for other in scope.sources)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from oraclerag.local.engine.block import Query, first_block, output_columns
-from oraclerag.local.engine.dml import Bare, Parser
+from oraclerag.local.engine.block import Bare, Query, first_block, output_columns
 from oraclerag.local.engine.lexer import Token, tokenize
+from oraclerag.local.engine.merge import Parser
 from oraclerag.local.engine.plan import Names, Plan, Verb
 from oraclerag.local.engine.tree import Node, Output
 from oraclerag.local.interface import OraError, StatementKind, StatementShape
