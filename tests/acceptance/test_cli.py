@@ -218,6 +218,29 @@ def test_a_worker_ends_after_its_batch_when_it_is_told(shell: Shell, how: signal
     assert "Traceback" not in errors
 
 
+def test_several_workers_share_the_queue_and_end_with_the_one_that_started_them(shell: Shell) -> None:
+    shell.call("backfill", "--all")
+    reports = [
+        json.loads(line)
+        for line in shell.run(
+            "worker", "--once", "--concurrency", "2", "--batch-size", "1", "--json"
+        ).stdout.splitlines()
+    ]
+    assert sum(report["unchanged"] for report in reports) == 3
+    with subprocess.Popen(
+        [sys.executable, "-m", "oraclerag", "worker", "--concurrency", "2", "--poll-interval", "0.1"],
+        cwd=shell.folder, env=shell.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as workers:  # fmt: skip
+        assert workers.stderr is not None
+        for _ in range(2):
+            assert "Ctrl-C ends it" in workers.stderr.readline()
+        workers.send_signal(signal.SIGINT)
+        _, errors = workers.communicate(timeout=60)
+    assert workers.returncode == 0
+    assert errors.count("Ended.") == 2
+    assert "Traceback" not in errors
+
+
 def test_status_index_models_and_sources(shell: Shell) -> None:
     report = shell.json("status")
     assert report["healthy"]
@@ -262,7 +285,7 @@ BAD_INPUT: list[tuple[str, list[str], dict[str, str], list[str]]] = [
     ("no dsn", ["status"], {"ORACLE_DSN": ""}, ["Error: ORACLE_DSN is not set", "  remedy: Set"]),
     ("nobody listens", ["status"], {"ORACLE_DSN": "127.0.0.1:1/FREE"}, ["Error: ", "  cause:  DPY-6005", "  remedy: "]),
     ("wrong password", ["status"], {"ORACLE_PASSWORD": "Zorro"}, ["Error: ", "  cause:  ORA-01017", "  remedy: Check"]),
-    ("no schema", ["search", "x", "--manager"], {}, ["Error: ", "  cause:  ORA-00942", "  remedy: Run `oraclerag migrate`"]),
+    ("no schema", ["search", "x", "--manager"], {}, ["Error: There are no tables", "  remedy: Run `oraclerag migrate`"]),
     ("no schema for the queue", ["queue", "status"], {}, ["Error: ", "  cause:  ORA-00942", "  remedy: Run `oraclerag migrate`"]),
     ("unknown source", ["enqueue", "task", "1"], {}, ["Error: There is no source 'task'; configured: note."]),
     ("unknown source to check", ["source", "check", "tasks"], {}, ["Error: There is no source 'tasks'", "  remedy: "]),
@@ -271,6 +294,7 @@ BAD_INPUT: list[tuple[str, list[str], dict[str, str], list[str]]] = [
     ("k", ["search", "x", "-k", "0"], {}, ["Error: k is 0, but must be between 1 and 10,000."]),
     ("filter", ["search", "x", "--filter", "tenant=a"], {}, ["Error: filter: there is no field 'tenant'"]),
     ("no file", ["chunk", "missing.txt"], {}, ["Error: 'missing.txt' cannot be read"]),
+    ("no place to write", ["model", "build", "weights", "-o", "nowhere/x.onnx"], {}, ["Error: "]),
     ("no model file", ["model", "load", "missing.onnx"], {}, ["Error: "]),
     ("model not loaded", ["model", "use", "TINY"], {}, ["Error: ", "  cause:  ORA-00942", "  remedy: "]),
     ("revision", ["migrate", "--to", "9999"], {}, ["Error: There is no revision '9999'"]),
@@ -315,6 +339,40 @@ def test_an_unhealthy_installation_is_exit_code_3(empty: Shell) -> None:
 @pytest.mark.parametrize("arguments", [["search"], ["no-such-verb"], ["worker", "--batch-size", "many"]], ids=" ".join)
 def test_usage_is_exit_code_2(empty: Shell, arguments: list[str]) -> None:
     assert empty.call(*arguments, expect=2).stdout == ""
+
+
+def test_a_model_of_another_dimension_is_refused_and_nothing_changes(shell: Shell) -> None:
+    (shell.folder / "small.onnx").write_bytes(tiny_model(16))
+    loaded = shell.json("model", "load", "small.onnx", "--name", "SMALL")
+    assert loaded["loaded"]
+    text = shell.call("model", "use", "SMALL", expect=1).stderr
+    assert "16" in text.splitlines()[0]
+    assert "remedy" in text
+    assert shell.json("status")["dimensions"] == 384
+    assert len(found(shell, "--manager")) == 3
+    assert shell.json("model", "drop", "SMALL")["physical_name"] == loaded["physical_name"]
+    other = {"ORACLERAG_EMBEDDING_MODEL": "SMALL"}
+    assert "The model in force is TINY" in shell.call("search", "x", expect=1, **other).stderr
+
+
+def test_tables_of_a_newer_version_are_refused(shell: Shell, database: LocalDatabase) -> None:
+    import oracledb
+
+    with (
+        oracledb.connect(user="NOTES", password=shell.environment["ORACLE_PASSWORD"], dsn=database.dsn) as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("UPDATE RAG_ALEMBIC_VERSION SET VERSION_NUM = '9999'")
+        connection.commit()
+        try:
+            for arguments in (["search", "x"], ["worker", "--once"], ["migrate"]):
+                lines = shell.call(*arguments, expect=1).stderr.splitlines()
+                assert "9999" in lines[0]
+                assert lines[1].startswith("  remedy: Upgrade oraclerag")
+            assert [problem["code"] for problem in shell.json("status", expect=3)["problems"]] == ["SCHEMA_TOO_NEW"]
+        finally:
+            cursor.execute("UPDATE RAG_ALEMBIC_VERSION SET VERSION_NUM = '0001'")
+            connection.commit()
 
 
 def test_a_source_that_cannot_be_read_is_named_before_it_fails(shell: Shell) -> None:

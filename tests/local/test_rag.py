@@ -95,6 +95,17 @@ def test_enqueue_on_sqlalchemy(rag: Rag, account: Account) -> None:
     assert set(ids(rag.search("from", scope=Scope(owner="7")))) == {"1", "2", "3"}
 
 
+def test_a_program_that_only_lends_connections_needs_no_settings(rag: Rag, account: Account) -> None:
+    with Rag(settings_of(account, dsn=None, user=None, password=None)) as other, account.connect() as connection:
+        other.source("note", visibility="owner")(read_notes)
+        write(connection, 1, "late payments", 7)
+        other.enqueue(connection, SourceKey("note", "1"))
+        connection.commit()
+    rag.drain()
+    with Rag(settings_of(account, dsn=None, user=None, password=None)) as other, account.connect() as connection:
+        assert ids(other.search("late", scope=Scope(owner="7"), connection=connection)) == ["1"]
+
+
 def test_enqueue_refused(rag: Rag, account: Account) -> None:
     with rag.database.connect() as connection:
         with pytest.raises(UnknownSource, match="configured: note"):
