@@ -14,7 +14,7 @@ from oraclerag.errors import Contention, OracleRagError, SchemaError
 from oraclerag.schema.environment import ONE_AT_A_TIME, alembic_config
 from oraclerag.schema.objects import NAME_TAKEN, RENAME, Dictionary, ddl, ddl_files, drop
 from oraclerag.schema.revision import VERSION_TABLE, refuse_newer, revisions, steps, version
-from oraclerag.statements import Statements, identifier
+from oraclerag.statements import Statements, identifier, quoted
 
 if TYPE_CHECKING:
     import sqlalchemy
@@ -112,6 +112,7 @@ def _remove(connection: sqlalchemy.Connection, schema: str, before: str | None) 
     """Take away everything of ours, also where a migration stopped half-way."""
     from alembic import command
 
+    _drop_triggers(driver_connection(connection), schema)
     _drop_models(driver_connection(connection), schema)
     if before is not None:
         command.downgrade(alembic_config(schema, connection), "base")
@@ -119,6 +120,16 @@ def _remove(connection: sqlalchemy.Connection, schema: str, before: str | None) 
         for file in reversed(ddl_files()):
             drop(connection, schema, file)
     connection.exec_driver_sql(Statements("schema", schema)["drop_versions"])
+
+
+def _drop_triggers(connection: oracledb.Connection, schema: str) -> None:
+    """Drop the triggers that ``source triggers`` wrote: without the view they name, their tables could not change."""
+    statements = Statements("schema", schema)
+    with connection.cursor() as cursor:
+        cursor.execute(statements["triggers"])
+        for owner, name, body in cursor.fetchall():
+            if f"INTO {quoted(schema)}.RAG_ENQUEUE " in body:
+                cursor.execute(f"DROP TRIGGER {quoted(owner)}.{quoted(name)}")
 
 
 def _drop_models(connection: oracledb.Connection, schema: str) -> None:

@@ -28,7 +28,7 @@ def script(schema: str, *, from_revision: str | None = None, to: str = "head") -
         verb = "upgrade" if target > start else "downgrade"
         statements = _offline(verb, f"{names[start]}:{names[target]}", schema)
     if target == 0 < start:
-        statements = [_DROP_MODELS.format(schema=quoted(schema), owner=schema), *statements]
+        statements = [_DROP_FIRST.format(schema=quoted(schema), owner=schema), *statements]
         statements.append(Statements("schema", schema)["drop_versions"])
     head = _HEAD.format(version=__version__, schema=schema, start=names[start], target=names[target])
     return head + "".join(f"\n{_repeatable(statement)}\n/\n" for statement in statements) + "\nCOMMIT;\n"
@@ -43,11 +43,18 @@ SET DEFINE OFF
 SET SQLBLANKLINES ON
 """
 
-# The models are listed in RAG_MODEL, which is read when the script runs; in a second run it may be gone already.
-_DROP_MODELS = """\
+# Which triggers and models there are is seen when the script runs. In a second run RAG_MODEL may be gone already.
+_DROP_FIRST = """\
 DECLARE
   found NUMBER;
 BEGIN
+  FOR written IN (
+    SELECT OWNER, TRIGGER_NAME, TRIGGER_BODY FROM ALL_TRIGGERS WHERE TRIGGER_NAME LIKE 'RAG!_%' ESCAPE '!'
+  ) LOOP
+    IF INSTR(written.TRIGGER_BODY, 'INTO {schema}.RAG_ENQUEUE ') > 0 THEN
+      EXECUTE IMMEDIATE 'DROP TRIGGER "' || written.OWNER || '"."' || written.TRIGGER_NAME || '"';
+    END IF;
+  END LOOP;
   SELECT COUNT(*) INTO found FROM ALL_TABLES WHERE OWNER = '{owner}' AND TABLE_NAME = 'RAG_MODEL';
   IF found = 1 THEN
     EXECUTE IMMEDIATE q'[

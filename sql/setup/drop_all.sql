@@ -1,4 +1,4 @@
--- Everything that oraclerag made in a schema, and nothing else: run by the owner or a DBA. The data is lost, that which
+-- Everything that oraclerag made, and nothing else: run by the owner or a DBA. The data is lost, that which
 -- came in by `ingest` and `resolution add` too. `oraclerag migrate --to base` does the same.
 --
 --   sqlplus rag@//dbhost:1521/FREEPDB1 @drop_all.sql
@@ -16,6 +16,15 @@ BEGIN
   IF '&rag_sure' <> 'DROP' THEN
     RAISE_APPLICATION_ERROR(-20000, 'Nothing was removed.');
   END IF;
+  -- The triggers that `oraclerag source triggers` wrote. Those that you wrote yourself and that insert into RAG_ENQUEUE
+  -- are yours to drop: their tables cannot be changed any more without it.
+  FOR written IN (
+    SELECT OWNER, TRIGGER_NAME, TRIGGER_BODY FROM ALL_TRIGGERS WHERE TRIGGER_NAME LIKE 'RAG!_%' ESCAPE '!'
+  ) LOOP
+    IF INSTR(written.TRIGGER_BODY, 'INTO "&rag_owner".RAG_ENQUEUE ') > 0 THEN
+      EXECUTE IMMEDIATE 'DROP TRIGGER "' || written.OWNER || '"."' || written.TRIGGER_NAME || '"';
+    END IF;
+  END LOOP;
   -- The models that oraclerag loaded are listed in RAG_MODEL; in a second run it may be gone already.
   SELECT COUNT(*) INTO found FROM ALL_TABLES WHERE OWNER = '&rag_owner' AND TABLE_NAME = 'RAG_MODEL';
   IF found = 1 THEN

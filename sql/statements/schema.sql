@@ -20,5 +20,9 @@ ORDER BY m.PHYSICAL_NAME
 -- name: drop_model
 BEGIN DBMS_VECTOR.DROP_ONNX_MODEL(model_name => :name, force => TRUE); END;
 
+-- name: triggers
+-- Candidates for triggers that this toolkit wrote; their body says whether they are.
+SELECT OWNER, TRIGGER_NAME, TRIGGER_BODY FROM ALL_TRIGGERS WHERE TRIGGER_NAME LIKE 'RAG\_%' ESCAPE '\'
+
 -- name: drop_versions
 DROP TABLE /*schema*/RAG_ALEMBIC_VERSION PURGE

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import alembic.autogenerate
@@ -15,8 +16,8 @@ import oracledb
 import pytest
 import sqlalchemy as sa
 
-from oraclerag import schema
-from oraclerag.config import Settings
+from oraclerag import schema, triggers
+from oraclerag.config import Settings, parse_source
 from oraclerag.database import Database
 from oraclerag.errors import (
     ConnectionFailed,
@@ -29,6 +30,7 @@ from oraclerag.errors import (
 from oraclerag.integrations.alembic import include_object
 from oraclerag.local import LocalDatabase
 from oraclerag.schema.objects import ddl
+from oraclerag.source import SelectSource
 from oraclerag.testing import tiny_model
 from tests.local.conftest import Account
 from tests.unit.sqlplus import statements
@@ -199,6 +201,32 @@ def test_models_that_were_loaded_go_and_others_stay(
     with connection.cursor() as cursor:
         cursor.execute("SELECT MODEL_NAME FROM USER_MINING_MODELS")
         assert cursor.fetchall() == [("THEIRS",)]
+
+
+def test_triggers_that_were_written_go_and_others_stay(
+    database: Database, connection: oracledb.Connection, account: Account
+) -> None:
+    schema.migrate(database)
+    execute(
+        connection,
+        "CREATE TABLE TASK (ID NUMBER PRIMARY KEY, TITLE VARCHAR2(100))",
+        "CREATE TABLE TASK_LOG (ID NUMBER)",
+        "CREATE TRIGGER RAG_THEIRS_TRG AFTER INSERT ON TASK FOR EACH ROW "
+        "BEGIN INSERT INTO TASK_LOG (ID) VALUES (:NEW.ID); END;",
+    )
+    table = {"select": "select id as source_id, title from task", "body": "title", "visibility": "shared"}
+    source = parse_source("task", table | {"tables": {"task": "id"}}, Path(), "[source.task]")
+    triggers.apply(database, [SelectSource(source)])
+    execute(connection, "INSERT INTO TASK (ID, TITLE) VALUES (1, 'one')")
+    connection.commit()
+    assert scalar(connection, "SELECT COUNT(*) FROM RAG_DIRTY") == 1
+    assert scalar(connection, "SELECT COUNT(*) FROM USER_TRIGGERS") == 2
+
+    schema.migrate(database, "base")
+
+    assert scalar(connection, "SELECT TRIGGER_NAME FROM USER_TRIGGERS") == "RAG_THEIRS_TRG"
+    execute(connection, "INSERT INTO TASK (ID, TITLE) VALUES (2, 'two')")
+    assert scalar(connection, "SELECT COUNT(*) FROM TASK_LOG") == 2
 
 
 # -- interrupted ------------------------------------------------------------------------------------------------------
