@@ -184,17 +184,21 @@ BEGIN
             ELSE format('%s:%s:%s', coalesce(hr, 0), coalesce(mi, 0), coalesce(sc, 0)) END || micro || CASE WHEN zone <> '' THEN ' ' || zone ELSE '' END;
 END $$;
 
+-- A cast from text is Oracle's (by the session's format); what read_datetime wrote is read by PostgreSQL's own.
+CREATE FUNCTION ora.iso_timestamp(text) RETURNS timestamp LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT timestamp_in(textout($1), 0, -1) $$;
+CREATE FUNCTION ora.iso_timestamptz(text) RETURNS timestamptz LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT timestamptz_in(textout($1), 0, -1) $$;
+
 CREATE FUNCTION ora.to_date(text, text) RETURNS ora.odate LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
-  SELECT ora.timestamp_odate(ora.read_datetime($1, $2, true)::timestamp) $$;
+  SELECT ora.timestamp_odate(ora.iso_timestamp(ora.read_datetime($1, $2, true))) $$;
 CREATE FUNCTION ora.to_date(text) RETURNS ora.odate LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT ora.to_date($1, ora.nls_date()) $$;
 CREATE FUNCTION ora.to_date(ora.odate) RETURNS ora.odate LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT $1 $$;
 CREATE FUNCTION ora.to_date(timestamp) RETURNS ora.odate LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.timestamp_odate($1) $$;
 CREATE FUNCTION ora.to_timestamp(text, text) RETURNS timestamp LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
-  SELECT ora.read_datetime($1, $2, false)::timestamp $$;
+  SELECT ora.iso_timestamp(ora.read_datetime($1, $2, false)) $$;
 CREATE FUNCTION ora.to_timestamp(text) RETURNS timestamp LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT ora.to_timestamp($1, ora.nls_timestamp()) $$;
 CREATE FUNCTION ora.to_timestamp(timestamp) RETURNS timestamp LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT $1 $$;
 CREATE FUNCTION ora.to_timestamp_tz(text, text) RETURNS timestamptz LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
-  SELECT ora.read_datetime($1, $2, false)::timestamptz $$;
+  SELECT ora.iso_timestamptz(ora.read_datetime($1, $2, false)) $$;
 CREATE FUNCTION ora.to_timestamp_tz(text) RETURNS timestamptz LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
   SELECT ora.to_timestamp_tz($1, ora.nls_timestamp_tz()) $$;
 CREATE FUNCTION ora.to_timestamp_tz(timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT $1 $$;
@@ -578,7 +582,7 @@ CREATE FUNCTION ora.as_timestamp_tz(ora.odate) RETURNS timestamptz LANGUAGE sql 
 CREATE FUNCTION ora.as_timestamp_tz(text) RETURNS timestamptz LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT ora.to_timestamp_tz($1) $$;
 CREATE FUNCTION ora.from_tz(timestamp, text) RETURNS timestamptz LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE AS $$
 BEGIN
-  RETURN ($1::text || ' ' || CASE WHEN $2 ~ '^[0-9]' THEN '+' || $2 ELSE $2 END)::timestamptz;
+  RETURN ora.iso_timestamptz($1::text || ' ' || CASE WHEN $2 ~ '^[0-9]' THEN '+' || $2 ELSE $2 END);
 EXCEPTION WHEN invalid_parameter_value OR invalid_datetime_format THEN
   PERFORM ora.fail(1882, 'timezone region not found');
 END $$;
