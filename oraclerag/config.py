@@ -359,7 +359,8 @@ def _children(value: Any, place: str) -> dict[str, ChildSettings]:
     for name, child in value.items():
         if not _CHILD_NAME.fullmatch(name):
             raise ConfigurationError(
-                f"{place}: {name!r} is no name for children: a lower-case letter, then lower-case letters, digits or '_'."
+                f"{place}: {name!r} is no name for children: "
+                f"a lower-case letter, then lower-case letters, digits or '_'."
             )
         if not isinstance(child, dict) or set(child) != {"select", "order_by"}:
             raise ConfigurationError(f"{place}: children.{name} needs exactly select and order_by.")
