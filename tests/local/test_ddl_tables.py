@@ -5,10 +5,19 @@ from __future__ import annotations
 import array
 import datetime as dt
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import oracledb
 import pytest
+
+NEW_YEAR = dt.datetime(2026, 1, 2)  # noqa: DTZ001 - DATE has no zone
+
+
+@dataclass(frozen=True)
+class Refusal:
+    code: int
+    message: str
 
 
 def run(connection: oracledb.Connection, *statements: str) -> None:
@@ -23,11 +32,11 @@ def rows(connection: oracledb.Connection, query: str, binds: Sequence[Any] = ())
         return list(cursor)
 
 
-def refused(connection: oracledb.Connection, statement: str) -> oracledb.Error:
+def refused(connection: oracledb.Connection, statement: str) -> Refusal:
     with pytest.raises(oracledb.DatabaseError) as caught:
         run(connection, statement)
-    error: oracledb.Error = caught.value.args[0]
-    return error
+    error = caught.value.args[0]
+    return Refusal(error.code, error.message)
 
 
 def test_if_not_exists_changes_nothing(connection: oracledb.Connection) -> None:
@@ -162,8 +171,8 @@ def test_alter_table_adds_changes_renames_and_drops(connection: oracledb.Connect
         "INSERT INTO t (n) VALUES (2)",
     )
     assert rows(connection, "SELECT a, n, since FROM t ORDER BY n") == [
-        ("x", 1, dt.datetime(2026, 1, 2)),
-        ("dflt", 2, dt.datetime(2026, 1, 2)),
+        ("x", 1, NEW_YEAR),
+        ("dflt", 2, NEW_YEAR),
     ]
     assert refused(connection, "INSERT INTO t (n) VALUES (NULL)").code == 1400  # MODIFY keeps NOT NULL
     assert "T_CHECK" in refused(connection, "INSERT INTO t (n) VALUES (9)").message

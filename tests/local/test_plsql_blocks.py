@@ -12,6 +12,8 @@ import pytest
 
 from tests.local.conftest import Account
 
+NEW_YEAR = dt.datetime(2026, 1, 2)  # noqa: DTZ001 - DATE has no zone
+
 
 @pytest.fixture(scope="module")
 def owner(module_account: Account) -> Iterator[oracledb.Connection]:
@@ -46,7 +48,7 @@ def out(cursor: oracledb.Cursor, block: str, kind: Any = str, **binds: Any) -> A
         ("BEGIN :o := '7.5'; END;", Decimal, 7.5),
         ("BEGIN :o := .5; END;", str, ".5"),
         ("BEGIN :o := ''; END;", str, None),
-        ("BEGIN :o := DATE '2026-01-02'; END;", dt.datetime, dt.datetime(2026, 1, 2)),
+        ("BEGIN :o := DATE '2026-01-02'; END;", dt.datetime, NEW_YEAR),
         ("BEGIN :o := TRUE; END;", bool, True),
         ("BEGIN IF 1 = 2 THEN :o := 'if'; ELSIF NULL = 1 THEN :o := 'null'; ELSE :o := 'else'; END IF; END;", str, "else"),
         ("BEGIN CASE WHEN 1 > 2 THEN :o := 'a'; ELSE :o := 'b'; END CASE; END;", str, "b"),

@@ -22,7 +22,8 @@ def run(cursor: oracledb.Cursor, *statements: str) -> None:
 
 
 def rows(cursor: oracledb.Cursor, query: str) -> list[tuple[Any, ...]]:
-    return cursor.execute(query).fetchall()
+    cursor.execute(query)
+    return list(cursor)
 
 
 def test_a_before_trigger_changes_the_new_row(cursor: oracledb.Cursor) -> None:
