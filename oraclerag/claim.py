@@ -15,8 +15,8 @@ from typing import Any
 
 import oracledb
 
-from oraclerag.database import execute_counted, in_list, own_tables, padded, parts
-from oraclerag.errors import MissingTenant
+from oraclerag.database import execute_counted, in_list, own_tables, parts
+from oraclerag.errors import Contention, MissingTenant
 from oraclerag.statements import Statements
 
 __all__ = ["Claim", "Claimed", "Held", "Postponed", "Queue", "Turns"]
@@ -134,11 +134,8 @@ class Queue:
                 ids, dead = self._entities(cursor, sorted({row.key for row in rows}))
                 free = self._free(cursor, sorted(ids[row.key] for row in rows))
                 got = [row for row in rows if ids[row.key] in free]
-                self._many(
-                    cursor,
-                    "come_back",
-                    [{"dirty_id": row.dirty_id, "pause": come_back} for row in rows if ids[row.key] not in free],
-                )
+                held = [row.dirty_id for row in rows if ids[row.key] not in free]
+                self._listed(cursor, "come_back", held, pause=come_back)
                 buried = self._bury(cursor, got, ids, types)
                 gone = {row.dirty_id for row, _, _ in buried}
                 entities = self._take(cursor, token, [row for row in got if row.dirty_id not in gone], ids, dead)
@@ -148,11 +145,10 @@ class Queue:
     def renew(self, claim: Claim, entities: Iterable[Claimed]) -> None:
         """Begin the lease of ticket and rows anew; commits."""
         entities = list(entities)
-        token = {"claim_token": claim.token, "lease": self._lease}
+        lease = {"claim_token": claim.token, "lease": self._lease}
         with self._connection.cursor() as cursor, own_tables():
-            self._many(cursor, "renew_ticket", [{"entity_id": entity.entity_id, **token} for entity in entities])
-            rows = [{"dirty_id": row, **token} for entity in entities for row, _ in entity.rows]
-            self._many(cursor, "renew_row", sorted(rows, key=lambda row: row["dirty_id"]))
+            self._listed(cursor, "renew_tickets", [entity.entity_id for entity in entities], **lease)
+            self._listed(cursor, "renew_rows", [row for entity in entities for row, _ in entity.rows], **lease)
             self._connection.commit()
 
     def hold(self, claim: Claim, entities: Sequence[Claimed]) -> dict[int, Held]:
@@ -161,9 +157,9 @@ class Queue:
         found = {}
         with self._connection.cursor() as cursor, own_tables():
             for part in parts(ids):
-                statement, binds = _listed(self._sql, "hold", part)
+                listed, binds = in_list(part)
                 cursor.arraysize = cursor.prefetchrows = len(part) + 1
-                cursor.execute(statement, {**binds, "claim_token": claim.token})
+                cursor.execute(self._sql.with_names("hold", ids=listed), {**binds, "claim_token": claim.token})
                 for entity_id, fingerprint, content_hash, details_hash, chunks in cursor.fetchall():
                     found[int(entity_id)] = Held(fingerprint, content_hash, details_hash, int(chunks))
         return found
@@ -172,10 +168,9 @@ class Queue:
         """Delete the rows that carry the claim and the DEAD rows seen before the read; the caller commits."""
         entities = list(entities)
         with self._connection.cursor() as cursor, own_tables():
-            rows = sorted(row for entity in entities for row, _ in entity.rows)
-            self._many(cursor, "settle", [{"dirty_id": row, "claim_token": claim.token} for row in rows])
-            dead = sorted(row for entity in entities for row in entity.dead)
-            self._many(cursor, "settle_dead", [{"dirty_id": row} for row in dead])
+            rows = [row for entity in entities for row, _ in entity.rows]
+            self._listed(cursor, "settle", rows, claim_token=claim.token)
+            self._listed(cursor, "settle_dead", [row for entity in entities for row in entity.dead])
 
     def give_back(self, claim: Claim, entities: Iterable[Claimed], *, pause: float = 0.0) -> None:
         """Free rows and tickets, counted as nothing; commits."""
@@ -184,8 +179,8 @@ class Queue:
         with self._connection.cursor() as cursor, own_tables():
             tickets = sorted(entity.entity_id for entity in entities)
             self._many(cursor, "free_ticket", [{"entity_id": ticket, **token} for ticket in tickets])
-            rows = sorted(row for entity in entities for row, _ in entity.rows)
-            self._many(cursor, "give_back", [{"dirty_id": row, "pause": pause, **token} for row in rows])
+            rows = [row for entity in entities for row, _ in entity.rows]
+            self._listed(cursor, "give_back", rows, pause=pause, **token)
             self._connection.commit()
 
     def postpone(self, claim: Claim, failures: Sequence[Postponed]) -> None:
@@ -252,26 +247,26 @@ class Queue:
     ) -> tuple[dict[tuple[str, str], int], dict[int, list[int]]]:
         ids: dict[tuple[str, str], int] = {}
         dead: dict[int, list[int]] = defaultdict(list)
-        for part in parts(keys):
-            names: list[str] = []
-            binds: dict[str, str] = {}
-            for number, (source_type, source_id) in enumerate(padded(part)):
-                names.append(f"(:t{number}, :i{number})")
-                binds |= {f"t{number}": source_type, f"i{number}": source_id}
-            cursor.arraysize = cursor.prefetchrows = 2 * len(part) + 1
-            cursor.execute(self._sql.with_names("entities", keys=", ".join(names)), binds)
-            for entity_id, source_type, source_id, dirty_id in cursor.fetchall():
-                ids[source_type, source_id] = int(entity_id)
-                if dirty_id is not None:
-                    dead[int(entity_id)].append(int(dirty_id))
+        by_type: dict[str, list[str]] = defaultdict(list)
+        for source_type, source_id in keys:
+            by_type[source_type].append(source_id)
+        for source_type, source_ids in by_type.items():
+            for part in parts(source_ids):
+                listed, binds = in_list(part)
+                cursor.arraysize = cursor.prefetchrows = 2 * len(part) + 1
+                cursor.execute(self._sql.with_names("entities", ids=listed), {**binds, "source_type": source_type})
+                for entity_id, _, source_id, dirty_id in cursor.fetchall():
+                    ids[source_type, source_id] = int(entity_id)
+                    if dirty_id is not None:
+                        dead[int(entity_id)].append(int(dirty_id))
         return ids, dead
 
     def _free(self, cursor: oracledb.Cursor, ids: Sequence[int]) -> set[int]:
         found = set()
         for part in parts(list(dict.fromkeys(ids))):
-            statement, binds = _listed(self._sql, "free_entities", part)
+            listed, binds = in_list(part)
             cursor.arraysize = cursor.prefetchrows = len(part) + 1
-            cursor.execute(statement, binds)
+            cursor.execute(self._sql.with_names("free_entities", ids=listed), binds)
             found |= {int(row[0]) for row in cursor.fetchall()}
         return found
 
@@ -315,19 +310,14 @@ class Queue:
         dead: Mapping[int, list[int]],
     ) -> tuple[Claimed, ...]:
         lease = {"claim_token": token, "lease": self._lease}
-        wanted = sorted({ids[row.key] for row in rows})
-        counts = self._many(cursor, "take_ticket", [{"entity_id": entity_id, **lease} for entity_id in wanted])
-        got = {entity_id for entity_id, count in zip(wanted, counts, strict=True) if count}
-        rows = sorted((row for row in rows if ids[row.key] in got), key=lambda row: row.dirty_id)
-        counts = self._many(cursor, "claim_row", [{"dirty_id": row.dirty_id, **lease} for row in rows])
+        wanted = {ids[row.key] for row in rows}
+        taken = self._listed(cursor, "take_tickets", list(wanted), **lease)
+        claimed = self._listed(cursor, "claim_rows", [row.dirty_id for row in rows], **lease)
+        if (taken, claimed) != (len(wanted), len(rows)):  # all of them are locked: it cannot be
+            raise Contention("Rows that this claim had locked were changed by somebody else.")
         mine: dict[tuple[str, str], list[_Row]] = defaultdict(list)
-        for row, count in zip(rows, counts, strict=True):
-            if count:
-                mine[row.key].append(row)
-        idle = got - {ids[key] for key in mine}
-        self._many(
-            cursor, "free_ticket", [{"entity_id": entity_id, "claim_token": token} for entity_id in sorted(idle)]
-        )
+        for row in sorted(rows, key=lambda row: row.dirty_id):
+            mine[row.key].append(row)
         return tuple(
             Claimed(
                 entity_id=ids[key],
@@ -339,14 +329,18 @@ class Queue:
             for key, found in sorted(mine.items())
         )
 
+    def _listed(self, cursor: oracledb.Cursor, name: str, ids: Sequence[int], **binds: Any) -> int:
+        """Run a statement for a list of ids; gives the number of rows that it touched."""
+        touched = 0
+        for part in parts(sorted(ids)):
+            listed, values = in_list(part)
+            cursor.execute(self._sql.with_names(name, ids=listed), {**values, **binds})
+            touched += cursor.rowcount
+        return touched
+
     def _many(self, cursor: oracledb.Cursor, name: str, rows: Sequence[Mapping[str, Any]]) -> list[int]:
         """Run a statement for every row of binds; gives the number of rows that each touched."""
         return execute_counted(cursor, self._sql[name], rows)
-
-
-def _listed(sql: Statements, name: str, ids: Sequence[int]) -> tuple[str, dict[str, Any]]:
-    listed, binds = in_list(ids)
-    return sql.with_names(name, ids=listed), binds
 
 
 def _cut(message: str, size: int = 1000) -> str:

@@ -24,12 +24,12 @@ ORDER BY d.AVAILABLE_AT, d.DIRTY_ID
 FOR UPDATE SKIP LOCKED
 
 -- name: entities
--- The entities of the rows, and their DEAD rows: what these announced was committed before the read that follows.
+-- The entities of rows of one type, and their DEAD rows: what these announced was committed before the read to come.
 SELECT e.ENTITY_ID, e.SOURCE_TYPE, e.SOURCE_ID, d.DIRTY_ID
 FROM /*schema*/RAG_ENTITY e
 LEFT JOIN /*schema*/RAG_DIRTY d
   ON d.SOURCE_TYPE = e.SOURCE_TYPE AND d.SOURCE_ID = e.SOURCE_ID AND d.STATE = 'DEAD'
-WHERE (e.SOURCE_TYPE, e.SOURCE_ID) IN (/*keys*/KEYS)
+WHERE e.SOURCE_TYPE = :source_type AND e.SOURCE_ID IN (/*ids*/IDS)
 
 -- name: create_entity
 INSERT INTO /*schema*/RAG_ENTITY (SOURCE_TYPE, SOURCE_ID) VALUES (:source_type, :source_id)
@@ -43,29 +43,30 @@ WHERE e.ENTITY_ID IN (/*ids*/IDS)
 ORDER BY e.ENTITY_ID
 FOR UPDATE SKIP LOCKED
 
--- name: take_ticket
+-- name: take_tickets
+-- The rows are locked by now; the predicate says again what must hold.
 UPDATE /*schema*/RAG_ENTITY
 SET HOLDER = :claim_token, HELD_UNTIL = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:lease, 'SECOND')
-WHERE ENTITY_ID = :entity_id AND (HOLDER IS NULL OR HELD_UNTIL < SYS_EXTRACT_UTC(SYSTIMESTAMP))
+WHERE ENTITY_ID IN (/*ids*/IDS) AND (HOLDER IS NULL OR HELD_UNTIL < SYS_EXTRACT_UTC(SYSTIMESTAMP))
 
--- name: claim_row
+-- name: claim_rows
 UPDATE /*schema*/RAG_DIRTY
 SET CLAIM = :claim_token, CRASHES = CRASHES + 1,
     AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:lease, 'SECOND')
-WHERE DIRTY_ID = :dirty_id AND STATE = 'READY' AND AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
+WHERE DIRTY_ID IN (/*ids*/IDS) AND STATE = 'READY' AND AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
 
 -- name: come_back
 -- Rows of an entity that another worker holds: once more after a while, and counted as nothing.
 UPDATE /*schema*/RAG_DIRTY SET AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:pause, 'SECOND')
-WHERE DIRTY_ID = :dirty_id AND STATE = 'READY'
+WHERE DIRTY_ID IN (/*ids*/IDS) AND STATE = 'READY'
 
--- name: renew_ticket
+-- name: renew_tickets
 UPDATE /*schema*/RAG_ENTITY SET HELD_UNTIL = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:lease, 'SECOND')
-WHERE ENTITY_ID = :entity_id AND HOLDER = :claim_token
+WHERE ENTITY_ID IN (/*ids*/IDS) AND HOLDER = :claim_token
 
--- name: renew_row
+-- name: renew_rows
 UPDATE /*schema*/RAG_DIRTY SET AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:lease, 'SECOND')
-WHERE DIRTY_ID = :dirty_id AND CLAIM = :claim_token
+WHERE DIRTY_ID IN (/*ids*/IDS) AND CLAIM = :claim_token
 
 -- name: hold
 -- The first statement of every write: what does not come back was taken over.
@@ -75,16 +76,16 @@ ORDER BY e.ENTITY_ID
 FOR UPDATE SKIP LOCKED
 
 -- name: settle
-DELETE FROM /*schema*/RAG_DIRTY WHERE DIRTY_ID = :dirty_id AND CLAIM = :claim_token
+DELETE FROM /*schema*/RAG_DIRTY WHERE DIRTY_ID IN (/*ids*/IDS) AND CLAIM = :claim_token
 
 -- name: settle_dead
-DELETE FROM /*schema*/RAG_DIRTY WHERE DIRTY_ID = :dirty_id AND STATE = 'DEAD'
+DELETE FROM /*schema*/RAG_DIRTY WHERE DIRTY_ID IN (/*ids*/IDS) AND STATE = 'DEAD'
 
 -- name: give_back
 UPDATE /*schema*/RAG_DIRTY
 SET CLAIM = NULL, CRASHES = CRASHES - 1,
     AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:pause, 'SECOND')
-WHERE DIRTY_ID = :dirty_id AND CLAIM = :claim_token
+WHERE DIRTY_ID IN (/*ids*/IDS) AND CLAIM = :claim_token
 
 -- name: postpone
 UPDATE /*schema*/RAG_DIRTY

@@ -113,7 +113,7 @@ def test_values_keep_what_they_are(tracker: Tracker) -> None:
 def test_a_time_with_a_zone_is_brought_to_utc_and_one_without_is_taken_in_the_sources(tracker: Tracker) -> None:
     tracker.task(1, due=moment("2026-07-01T12:00:00"))
     for expression, utc in (
-        ("from_tz(cast(t.due as timestamp), '+05:30')", "2026-07-01T06:30:00"),
+        ("timestamp '2026-07-01 12:00:00 +05:30'", "2026-07-01T06:30:00"),
         ("t.due", "2026-07-01T10:00:00"),
     ):
         settings = SourceSettings(
