@@ -73,8 +73,7 @@ def test_the_multivalue_index_is_used(database: Database) -> None:
     with database.connect() as connection, connection.cursor() as cursor:
         cursor.execute(
             "EXPLAIN PLAN FOR SELECT /*+ INDEX(c RAG_CHUNK_ERROR_IDX) */ c.CHUNK_ID FROM RAG_CHUNK c WHERE "
-            """JSON_EXISTS(c.METADATA, '$.oracle_error_code?(@.stringOnly() == $code)' PASSING :code AS "code")""",
-            code="ORA-00904",
+            """JSON_EXISTS(c.METADATA, '$.oracle_error_code?(@.stringOnly() == $code)' PASSING 'ORA-00904' AS "code")"""
         )
         cursor.execute("SELECT PLAN_TABLE_OUTPUT FROM TABLE(DBMS_XPLAN.DISPLAY)")
         assert any("RAG_CHUNK_ERROR_IDX" in line for (line,) in cursor)
