@@ -5,7 +5,7 @@ from __future__ import annotations
 from oraclerag.local.engine.aggregates import SortKey
 from oraclerag.local.engine.scope import Column, Columns, Scope
 from oraclerag.local.engine.tree import Node, NodeKind, Output
-from oraclerag.local.engine.words import POSTGRES_NAME_BYTES, quote
+from oraclerag.local.engine.words import check_name, quote
 from oraclerag.local.interface import OraError
 
 
@@ -111,7 +111,7 @@ class Block:
                 node.write(output)
             if item.alias or self.named:
                 append(" AS ")
-                append(quote(_shortened(item.name)))
+                append(quote(item.name))
         self._write_from(output, query)
         if self.group is not None:
             append(" GROUP BY ")
@@ -334,13 +334,6 @@ class Subquery(Node):
         return f"(subquery {id(self)})"
 
 
-def _shortened(name: str) -> str:
-    """Cut a column name to what PostgreSQL keeps; the client sees the heading, not this."""
-    if len(name) <= POSTGRES_NAME_BYTES // 4:
-        return name
-    return name.encode()[:POSTGRES_NAME_BYTES].decode(errors="ignore")
-
-
 def output_columns(query: Query, position: int) -> tuple[tuple[str, Node], ...]:
     """Give names and expressions of a query's columns for CREATE VIEW and CREATE TABLE AS.
 
@@ -362,7 +355,7 @@ def output_columns(query: Query, position: int) -> tuple[tuple[str, Node], ...]:
             raise OraError(998, "must name this expression with a column alias", position)
         else:
             found.append((item.name, item.node))
-    names = [name for name, _ in found]
+    names = [check_name(name, position) for name, _ in found]
     if len(set(names)) < len(names):
         raise OraError(957, "duplicate column name", position)
     return tuple(found)

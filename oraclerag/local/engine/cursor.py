@@ -7,7 +7,7 @@ from typing import NoReturn
 from oraclerag.local.engine.lexer import Token
 from oraclerag.local.engine.plan import Names
 from oraclerag.local.engine.scope import Scope
-from oraclerag.local.engine.words import RESERVED, check_name
+from oraclerag.local.engine.words import RESERVED, check_length
 from oraclerag.local.interface import OraError
 
 MISSING: dict[str, tuple[int, str]] = {
@@ -109,7 +109,7 @@ class Cursor:
         elif token.kind != "quoted":
             self.unexpected()
         self.position += 1
-        return check_name(token.value, token.position)
+        return check_length(token.value, token.position)
 
     def table_name(self) -> list[str]:
         """Read the name of a table, with a schema or without; what cannot be one is ORA-00903."""
@@ -120,7 +120,7 @@ class Cursor:
                 if token.kind == "invalid":
                     self.unexpected()
                 raise OraError(903, "invalid table name", token.position)
-            parts.append(check_name(token.value, token.position))
+            parts.append(check_length(token.value, token.position))
             self.position += 1
             if not self.accept("."):
                 break

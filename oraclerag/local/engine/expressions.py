@@ -15,7 +15,7 @@ from oraclerag.local.engine.operands import Operand
 from oraclerag.local.engine.plan import Names
 from oraclerag.local.engine.scope import Column
 from oraclerag.local.engine.tree import Bind, DataType, Node, NodeKind, Output, join
-from oraclerag.local.engine.words import RESERVED, check_name, quote, quote_text
+from oraclerag.local.engine.words import RESERVED, check_length, quote, quote_text
 from oraclerag.local.interface import OraError
 
 COMPARISONS = frozenset({"=", "<", ">", "<=", ">=", "<>", "!=", "^="})
@@ -377,12 +377,12 @@ class ExpressionParser(Cursor):
                 return node
         if word in RESERVED:
             raise OraError(936, "missing expression", token.position)
-        chain = [check_name(token.value, token.position)]
+        chain = [check_length(token.value, token.position)]
         written = [token.text if token.kind == "word" else token.value]
         self.position += 1
         while self.at(".") and self.peek().kind in ("word", "quoted"):
             part = self.peek()
-            chain.append(check_name(part.value, part.position))
+            chain.append(check_length(part.value, part.position))
             written.append(part.text if part.kind == "word" else part.value)
             self.position += 2
         if self.at("."):

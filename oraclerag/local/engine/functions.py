@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from oraclerag.local.engine.operands import Converted
 from oraclerag.local.engine.tree import DataType, Node, join
 from oraclerag.local.interface import OraError
 
@@ -98,6 +99,10 @@ def check_same_type(values: list[Node]) -> None:
     }
     if {"NUMBER", "CHAR"} <= kinds:
         raise OraError(932, "expression is of data type CHAR, which is incompatible with expected data type NUMBER")
+
+
+def _nvl(arguments: list[Node]) -> Parts:
+    return ("COALESCE(", arguments[0], ", ", Converted(arguments[1], arguments[0]), ")")
 
 
 def _coalesce(arguments: list[Node]) -> Parts:
@@ -206,7 +211,7 @@ FUNCTIONS: dict[str, Function] = _define(
 )
 FUNCTIONS |= {
     "CONCAT": Function(2, 255, concatenation, "text"),
-    "NVL": Function(2, 2, call("COALESCE")),
+    "NVL": Function(2, 2, _nvl),
     "NVL2": Function(3, 3, _shaped("CASE WHEN {0} IS NOT NULL THEN {1} ELSE {2} END")),
     "COALESCE": Function(2, 255, _coalesce),
     "NULLIF": Function(2, 2, call("NULLIF")),

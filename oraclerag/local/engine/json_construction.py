@@ -6,13 +6,35 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from oraclerag.local.engine.json_clauses import returning
-from oraclerag.local.engine.scope import Column
-from oraclerag.local.engine.tree import Node, join
-from oraclerag.local.engine.words import quote_text
+from oraclerag.local.engine.scope import Column, Scope
+from oraclerag.local.engine.tree import Node, Output, join
+from oraclerag.local.engine.words import quote, quote_text
 from oraclerag.local.interface import OraError
 
 if TYPE_CHECKING:
     from oraclerag.local.engine.expressions import ExpressionParser
+
+
+class AllColumns(Node):
+    """JSON_OBJECT(*): an object of all columns of the tables in FROM."""
+
+    __slots__ = ("scope",)
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__(type="json text")
+        self.scope = scope
+
+    def write(self, output: Output) -> None:
+        """Write it; the columns must be known."""
+        columns = self.scope.column_types()
+        if columns is None:
+            raise OraError(3001, "unimplemented feature: JSON_OBJECT(*) over a table whose columns are not known")
+        pairs = [Node(f"{quote_text(name)}::text, ora.json_fragment({quote(name)})") for name, _ in columns]
+        Node("ora.json_object(false, ", *join(pairs), ")").write(output)
+
+    def canonical(self) -> str:
+        """Give a text that no other expression has."""
+        return f"(object {id(self)})"
 
 
 def json_value_text(parser: ExpressionParser) -> Node:
@@ -62,8 +84,9 @@ def _end(parser: ExpressionParser, text: Node) -> Node:
 def _json_object(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
     parser.need("(")
     pairs: list[Node] = []
-    if parser.at("*"):
-        parser.unsupported("JSON_OBJECT(*)")
+    if parser.at("*") and parser.scope is not None:
+        parser.position += 1
+        return _end(parser, AllColumns(parser.scope))
     while not parser.at(")") and parser.token.upper not in ("ABSENT", "NULL", "RETURNING", "STRICT", "WITH"):
         pairs += _pair(parser)
         if not parser.accept(","):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from oraclerag.local.engine.words import check_name
+from oraclerag.local.engine.words import check_length
 from oraclerag.local.interface import OraError
 
 Kind = Literal["word", "quoted", "string", "number", "bind", "symbol", "invalid", "hint", "end"]
@@ -122,7 +122,7 @@ def _quoted(sql: str, text: str, position: int) -> Token:
         raise OraError(1741, "illegal zero-length identifier", position)
     if sql.startswith('"', position + len(text)):
         raise OraError(25716, 'The identifier contains a double quotation mark (") character.', position)
-    return Token("quoted", text, "", position, check_name(name, position))
+    return Token("quoted", text, "", position, check_length(name, position))
 
 
 def _unescape(found: re.Match[str]) -> str:

@@ -103,3 +103,19 @@ class Operand(Node):
     def children(self) -> Iterator[Node]:
         """Give the expression itself."""
         yield self.inner
+
+
+class Converted(Operand):
+    """A replacement for another value: Oracle converts it to that one's type, as NVL does."""
+
+    __slots__ = ()
+
+    def write(self, output: Output) -> None:
+        """Write it, a number beside text as text and the other way round."""
+        kinds = (type_of(self.inner), type_of(self.other))
+        function = {("number", "text"): "ora.s", ("text", "number"): "ora.as_number"}.get(kinds)
+        if function is not None:
+            output.pieces.append(f"{function}(")
+        super().write(output)
+        if function is not None:
+            output.pieces.append(")")

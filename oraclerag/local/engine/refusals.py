@@ -178,7 +178,20 @@ def check_recursion(query: Query, name: str, columns: list[str], position: int) 
         raise OraError(32039, "recursive WITH clause must have column alias list", position)
     if not isinstance(query.body, SetOperation) or query.body.operator != "UNION ALL":
         raise OraError(32040, "recursive WITH clause must use a UNION ALL operation", position)
+    _generalize(query.body.left)
     return True
+
+
+def _generalize(body: Body) -> None:
+    """Drop lengths and precisions from the first branch: PostgreSQL wants both to have the very same types."""
+    if isinstance(body, SetOperation):
+        _generalize(body.left)
+        _generalize(body.right)
+    elif isinstance(body, Block):
+        for item in body.items:
+            target = {"text": "::text", "number": "::numeric"}.get(_kind(item.node))
+            if target is not None and not item.star:
+                item.node = Node("(", item.node, f"){target}", type=item.node.type)
 
 
 def _mentions(body: Body, name: str) -> bool:

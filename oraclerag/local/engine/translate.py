@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from oraclerag.local.engine.block import Bare, Query, first_block, output_columns
 from oraclerag.local.engine.lexer import Token, tokenize
 from oraclerag.local.engine.merge import Parser
 from oraclerag.local.engine.plan import Names, Plan, Verb
 from oraclerag.local.engine.tree import Node, Output
 from oraclerag.local.interface import OraError, StatementKind, StatementShape
+
+T = TypeVar("T")
 
 __all__ = ["Parser", "expression", "shape", "translate", "view_query"]
 
@@ -71,14 +76,22 @@ def _parser(sql: str, names: Names) -> Parser:
     return Parser(tokens, names, sql)
 
 
+def _shallow(call: Callable[[], T]) -> T:
+    """Run a translation; one that is nested more deeply than Python's stack is ORA-03001."""
+    try:
+        return call()
+    except RecursionError:
+        raise OraError(3001, "unimplemented feature: expressions nested this deeply") from None
+
+
 def translate(sql: str, names: Names) -> Plan:
     """Translate a query or a DML statement; what Oracle refuses is refused with its number."""
     parser = _parser(sql, names)
     word = parser.token.upper
     if word in ("SELECT", "WITH", "("):
-        return _query_plan(parser)
+        return _shallow(lambda: _query_plan(parser))
     if word in _VERBS:
-        return _dml_plan(parser, _VERBS[word])
+        return _shallow(lambda: _dml_plan(parser, _VERBS[word]))
     raise OraError(900, "invalid SQL statement", parser.token.position)
 
 
@@ -139,12 +152,12 @@ def expression(sql: str, names: Names, *, condition: bool = False) -> str:
     """Translate an expression of DDL: a DEFAULT, a CHECK condition (``condition``), the key of an index. No binds."""
     parser = _parser(sql, names)
     parser.binds_allowed = False
-    node = parser.expression()
+    node = _shallow(parser.expression)
     if parser.token.kind != "end":
         parser.unexpected()
     if condition and node.type != "boolean" and node.kind not in ("column", "condition", "other"):
         raise OraError(920, "invalid relational operator", parser.token.position)
-    return parser.text(node)
+    return _shallow(lambda: parser.text(node))
 
 
 def view_query(sql: str, names: Names, *, named: bool = False) -> tuple[str, tuple[str, ...]]:
@@ -154,8 +167,8 @@ def view_query(sql: str, names: Names, *, named: bool = False) -> tuple[str, tup
     """
     parser = _parser(sql, names)
     parser.binds_allowed = False
-    query: Query = parser.query()
+    query: Query = _shallow(parser.query)
     if parser.token.kind != "end":
         parser.unexpected()
     columns = () if named else output_columns(query, 0)
-    return parser.text(Bare(query)), tuple(name for name, _ in columns)
+    return _shallow(lambda: parser.text(Bare(query))), tuple(name for name, _ in columns)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 from oraclerag.local.interface import OraError
 
 RESERVED = frozenset(
@@ -29,19 +31,28 @@ MAX_NAME_BYTES = 128
 POSTGRES_NAME_BYTES = 63
 
 
+def check_length(name: str, position: int = 0) -> str:
+    """Give the name back, or raise ORA-00972 when it has more than 128 bytes."""
+    if len(name) > MAX_NAME_BYTES // 4 and len(name.encode()) > MAX_NAME_BYTES:
+        raise OraError(972, f"The identifier {name[:40]}... exceeds the maximum length of 128 bytes.", position)
+    return name
+
+
 def check_name(name: str, position: int = 0) -> str:
-    """Give the name back if it can be one: ORA-00972 over 128 bytes, ORA-03001 over what PostgreSQL keeps."""
-    if len(name) > POSTGRES_NAME_BYTES // 4:
-        size = len(name.encode())
-        if size > MAX_NAME_BYTES:
-            raise OraError(972, f"The identifier {name[:40]}... exceeds the maximum length of 128 bytes.", position)
-        if size > POSTGRES_NAME_BYTES:
-            raise OraError(3001, f"unimplemented feature: the name {name} has more than 63 bytes", position)
+    """Give the name of a new object back: ORA-00972 over 128 bytes, ORA-03001 over what PostgreSQL keeps."""
+    check_length(name, position)
+    if len(name) > POSTGRES_NAME_BYTES // 4 and len(name.encode()) > POSTGRES_NAME_BYTES:
+        raise OraError(3001, f"unimplemented feature: the name {name} has more than 63 bytes", position)
     return name
 
 
 def quote(name: str) -> str:
-    """Write a name for PostgreSQL: always quoted, so that Oracle's upper case is what the catalog holds."""
+    """Write a name for PostgreSQL: always quoted, so that Oracle's upper case is what the catalog holds.
+
+    An alias of more than 63 bytes is replaced by its beginning and a digest, wherever it stands.
+    """
+    if len(name) > POSTGRES_NAME_BYTES // 4 and len(name.encode()) > POSTGRES_NAME_BYTES:
+        name = f"{name.encode()[:42].decode(errors='ignore')}~{sha256(name.encode()).hexdigest()[:16]}"
     return '"' + name.replace('"', '""') + '"'
 
 

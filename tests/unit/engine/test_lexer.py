@@ -61,7 +61,6 @@ def test_only_the_hint_that_changes_an_insert_is_kept() -> None:
         (1742, "SELECT /* x"),
         (25716, 'SELECT "a""b"'),
         (972, f'SELECT "{"x" * 129}"'),
-        (3001, f'SELECT "{"x" * 64}"'),
     ],
 )
 def test_refusals(number: int, sql: str) -> None:

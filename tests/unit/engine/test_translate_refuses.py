@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from oraclerag.local.engine import expressions
 from oraclerag.local.engine.translate import expression, translate, view_query
 from oraclerag.local.interface import OraError
 from tests.unit.engine.catalog import names
@@ -295,11 +296,19 @@ def test_refused_too(number: int, sql: str) -> None:
     assert caught.value.number == number, caught.value
 
 
-def test_a_list_has_at_most_65535_values() -> None:
-    translate(f"SELECT 1 FROM t WHERE a IN ({', '.join('1' * 65535)})", names())
+def test_a_list_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert expressions.MAX_LIST == 65535
+    monkeypatch.setattr(expressions, "MAX_LIST", 3)
+    translate("SELECT 1 FROM t WHERE a IN (1, 2, 3)", names())
     with pytest.raises(OraError) as caught:
-        translate(f"SELECT 1 FROM t WHERE a IN ({', '.join('1' * 65536)})", names())
+        translate("SELECT 1 FROM t WHERE a IN (1, 2, 3, 4)", names())
     assert caught.value.number == 1795
+
+
+@pytest.mark.parametrize("sql", [f"SELECT {'(' * 3000}1{')' * 3000}", f"SELECT {'1 + ' * 3000}1"])
+def test_what_is_nested_too_deeply_is_an_error_of_oracle(sql: str) -> None:
+    with pytest.raises(OraError, match=r"ORA-03001: .*nested"):
+        translate(sql, names())
 
 
 @pytest.mark.parametrize(

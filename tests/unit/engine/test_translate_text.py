@@ -297,6 +297,14 @@ def test_expressions(sql: str, text: str) -> None:
     assert expression(sql, names()) == text
 
 
+def test_a_long_alias_is_short_for_postgresql_and_long_in_the_heading() -> None:
+    name = "N" * 100
+    found = plan(f"SELECT k AS {name} FROM (SELECT a AS {name}_, {name}_ AS k FROM (SELECT a, a AS {name}_ FROM t))")
+    assert found.headings == (name,)
+    assert name not in found.text
+    assert found.text.count(f'"{"N" * 42}~') == 4
+
+
 def test_conditions() -> None:
     assert expression("b IN ('a', 'b') AND a > 0", names(), condition=True) == "\"B\" IN ('a', 'b') AND \"A\" > 0."
 
