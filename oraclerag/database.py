@@ -143,7 +143,7 @@ def driver_types(connection: oracledb.Connection) -> Iterator[None]:
     SQLAlchemy puts a handler on its connections that turns JSON into text and numbers into Decimal.
     """
     handler = connection.outputtypehandler
-    connection.outputtypehandler = None
+    connection.outputtypehandler = None  # type: ignore[assignment]  # the driver takes None for no handler
     try:
         yield
     finally:
@@ -152,7 +152,7 @@ def driver_types(connection: oracledb.Connection) -> Iterator[None]:
 
 
 def _reset_types(connection: oracledb.Connection, _record: object) -> None:
-    connection.outputtypehandler = None
+    connection.outputtypehandler = None  # type: ignore[assignment]  # the driver takes None for no handler
 
 
 class Database:
