@@ -11,7 +11,7 @@ from oraclerag.local.interface import OraError
 
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _TOKEN = re.compile(r"\s*('(?:[^']|'')*'|\"[^\"]+\"|[A-Za-z_][\w$#]*|[\d.]+|[+-]?\d+|\S)")
-_OFFSET = re.compile(r"([+-])(\d{1,2}):(\d{2})\Z")
+_OFFSET = re.compile(r"([+-])(\d{1,2}):(\d{1,2})\Z")
 _LOCK_MODES = frozenset(
     {"ROW SHARE", "ROW EXCLUSIVE", "SHARE UPDATE", "SHARE", "SHARE ROW EXCLUSIVE", "EXCLUSIVE"},
 )
@@ -248,7 +248,7 @@ def time_zone(value: str) -> tuple[dt.tzinfo, str]:
         # POSIX counts west of Greenwich, so the sign turns.
         posix = "-" if match[1] == "+" else "+"
         zone = dt.timezone(-offset if match[1] == "-" else offset)
-        return zone, f"<{match[1]}{match[2]:0>2}:{match[3]}>{posix}{match[2]}:{match[3]}"
+        return zone, f"<{match[1]}{match[2]:0>2}:{match[3]:0>2}>{posix}{match[2]}:{match[3]:0>2}"
     if value.upper() in {"DBTIMEZONE", "LOCAL", "UTC"}:
         return dt.UTC, "UTC"
     try:

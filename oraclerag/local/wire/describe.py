@@ -47,16 +47,20 @@ _SIZES = {
 }
 
 
-def buffer_size(column: Column) -> int:
-    """Give a column's size in bytes, never 0: that would mean that rows carry no cell for it."""
-    return column.size or _SIZES.get(column.type, 1)
+def buffer_size(column: Column, longest: int) -> int:
+    """Give a column's size in bytes, never 0: that would mean that rows carry no cell for it.
+
+    Nor is it more than the ``longest`` string, or node-oracledb takes the column for a LONG, with an indicator and a
+    return code behind each cell.
+    """
+    return min(column.size or _SIZES.get(column.type, 1), longest)
 
 
 def put_describe(out: bytearray, columns: Sequence[Column], dialect: Dialect) -> None:
     """Append a describe message."""
     out.append(MessageType.DESCRIBE)
     out.append(0)
-    put_uint(out, sum(buffer_size(column) for column in columns) & 0x7FFFFFFF)
+    put_uint(out, sum(buffer_size(column, dialect.max_string_size) for column in columns) & 0x7FFFFFFF)
     put_uint(out, len(columns))
     if columns:
         out.append(0)
@@ -73,7 +77,7 @@ def _put_column(out: bytearray, column: Column, position: int, dialect: Dialect)
         put_sint(out, column.scale)
     else:
         out.append(column.scale & 0xFF)
-    put_uint(out, buffer_size(column))
+    put_uint(out, buffer_size(column, dialect.max_string_size))
     out += bytes(4)  # array elements, flags, object id, version
     put_uint(out, _AL32UTF8 if character else 0)
     out.append(_IMPLICIT_FORM if character else 0)
