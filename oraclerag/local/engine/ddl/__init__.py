@@ -37,6 +37,11 @@ _KNOWN_OBJECTS = frozenset(
 )
 
 
+_KNOWN_STATEMENTS = frozenset(
+    {"AUDIT", "NOAUDIT", "ASSOCIATE", "DISASSOCIATE", "FLASHBACK", "ADMINISTER", "EXPLAIN", "SET"}
+)
+
+
 def run_ddl(sql: str, host: Host) -> None:
     """Run one DDL statement; raises :class:`OraError`, ORA-03001 naming what the local database does not have."""
     reader = Reader(sql)
@@ -70,8 +75,8 @@ def read_statement(reader: Reader, host: Host) -> Action:
         return _analyze(reader, host)
     if reader.accept("PURGE"):
         return _purge(reader)
-    if reader.word() in {"AUDIT", "NOAUDIT", "ASSOCIATE", "DISASSOCIATE", "FLASHBACK", "ADMINISTER"}:
-        raise unsupported(reader.word(), reader.position)
+    if reader.word() in _KNOWN_STATEMENTS:
+        raise unsupported(f"{reader.word()} {reader.peek(1).upper}".rstrip(), reader.position)
     raise OraError(900, "invalid SQL statement", reader.position)
 
 

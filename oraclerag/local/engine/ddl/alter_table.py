@@ -131,7 +131,8 @@ def _run_add(host: Host, schema: str, table: str, added: list[ColumnDefinition |
             raise OraError(30669, "table can have only one identity column")
         if item.nullable is False and filled and item.default is None and item.identity is None:
             raise OraError(1758, "table must be empty to add mandatory (NOT NULL) column")
-        state.columns[item.name] = KeyColumn(normal_storage(item.required_type.storage), item.nullable is False)
+        kind = item.required_type
+        state.columns[item.name] = KeyColumn(normal_storage(kind.storage), item.nullable is False, kind.name)
         built = columns.build(host, schema, table, number, item)
         number += 1
         before += built.before

@@ -22,6 +22,7 @@ class KeyColumn:
 
     storage: str
     not_null: bool
+    declared: str | None = None
 
     @property
     def base(self) -> str:
@@ -30,8 +31,13 @@ class KeyColumn:
 
     @property
     def is_lob(self) -> bool:
-        """Whether the column can be no key (ORA-02329)."""
+        """Whether values of the column have no order."""
         return self.base in {"clob", "blob", "jsonb", "vector"}
+
+    @property
+    def is_key_type(self) -> bool:
+        """Whether the column can be part of a primary or unique key."""
+        return not self.is_lob and not (self.base == "timestamptz" and "LOCAL" not in (self.declared or ""))
 
 
 @dataclass(slots=True)
@@ -48,7 +54,10 @@ class TableState:
     @classmethod
     def read(cls, host: Host, schema: str, table: str) -> TableState:
         """Read a table that exists."""
-        columns = {c.name: KeyColumn(c.storage, c.not_null) for c in questions.columns(host, schema, table).values()}
+        columns = {
+            c.name: KeyColumn(c.storage, c.not_null, c.declared)
+            for c in questions.columns(host, schema, table).values()
+        }
         foreign = questions.foreign_keys(host, schema, table, incoming=False)
         return cls(schema, table, columns, questions.keys(host, schema, table), foreign)
 
@@ -93,7 +102,7 @@ def _check_inline(table: TableState, constraint: Constraint) -> None:
 def _key(host: Host, table: TableState, constraint: Constraint, name: str, head: str) -> BuiltConstraint:
     kind = "p" if constraint.kind == "PRIMARY KEY" else "u"
     for column in constraint.columns:
-        if table.columns[column].is_lob:
+        if not table.columns[column].is_key_type:
             raise OraError(2329, f'column "{column}" of this datatype cannot be unique or a primary key')
     if kind == "p" and any(key.kind == "p" for key in table.keys):
         raise OraError(2260, "table can have only one primary key")

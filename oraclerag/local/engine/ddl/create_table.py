@@ -137,7 +137,14 @@ def table_statements(
     state = TableState(
         schema,
         name,
-        {c.name: KeyColumn(_storage(c), c.nullable is False or c.name in key_columns) for c in definitions},
+        {
+            c.name: KeyColumn(
+                normal_storage(c.required_type.storage),
+                c.nullable is False or c.name in key_columns,
+                c.required_type.name,
+            )
+            for c in definitions
+        },
     )
     before: list[str] = []
     after: list[str] = []
@@ -157,10 +164,6 @@ def table_statements(
     body = ", ".join([*clauses, *checks])
     after += notes.storage(schema, name, options)
     return [*before, f"CREATE TABLE {qualified(schema, name)} ({body})", *after]
-
-
-def _storage(column: ColumnDefinition) -> str:
-    return normal_storage(column.type.storage) if column.type is not None else ""
 
 
 def _create_as(

@@ -22,6 +22,7 @@ class StoredColumn:
     not_null: bool
     identity: str | None
     generated: bool
+    declared: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def columns(host: Host, schema: str, table: str) -> dict[str, StoredColumn]:
     """Give the columns of a table or view in order, by name."""
     rows = host.ask(
         "SELECT a.attnum::int, a.attname::text, format_type(a.atttypid, a.atttypmod), a.attnotnull, i.identity,"
-        " a.attgenerated <> ''"
+        " a.attgenerated <> '', i.declared"
         " FROM pg_attribute a LEFT JOIN ora.column_info i ON i.rel = a.attrelid AND i.number = a.attnum"
         " WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum",
         qualified(schema, table),

@@ -10,6 +10,8 @@ from oraclerag.local.engine.reader import Reader, literal, unsupported
 from oraclerag.local.engine.words import quote
 from oraclerag.local.interface import OraError
 
+_CLOSING_CHECKS = 10
+
 
 def create_user(reader: Reader, host: Host) -> Action:
     """Read CREATE USER behind the keyword."""
@@ -111,10 +113,7 @@ def drop_user(reader: Reader, host: Host) -> Action:
 
     def run() -> None:
         questions.require_schema(host, name)
-        connected = host.ask(
-            "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1", name
-        )
-        if connected or name == host.user:
+        if name == host.user or _is_connected(host, name):
             raise OraError(1940, "cannot drop a user that is currently connected")
         filled = host.ask(
             "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 LIMIT 1", name
@@ -133,6 +132,18 @@ def drop_user(reader: Reader, host: Host) -> Action:
         )
 
     return run
+
+
+def _is_connected(host: Host, name: str) -> bool:
+    """Tell whether a user has a session; one that is just being closed is waited for."""
+    for _ in range(_CLOSING_CHECKS):
+        connected = host.ask(
+            "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1", name
+        )
+        if not connected:
+            return False
+        host.ask("SELECT pg_sleep(0.05)::text")
+    return True
 
 
 def create_role(reader: Reader, host: Host) -> Action:
