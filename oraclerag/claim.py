@@ -17,24 +17,14 @@ import oracledb
 
 from oraclerag.database import execute_counted, in_list, own_tables, parts
 from oraclerag.errors import Contention, MissingTenant
+from oraclerag.records import Claimed, Held
 from oraclerag.statements import Statements
 
-__all__ = ["Claim", "Claimed", "Held", "Postponed", "Queue", "Turns"]
+__all__ = ["Claim", "Postponed", "Queue", "Turns"]
 
 CRASHED = "CRASHED"
 _UNIQUE = "ORA-00001"
 _BULK_TURN = 4  # one batch in so many is of lane 1 while lane 0 is busy
-
-
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """An entity that was got, with its queue rows (id, attempts so far) and the DEAD rows seen before the read."""
-
-    entity_id: int
-    source_type: str
-    source_id: str
-    rows: tuple[tuple[int, int], ...]
-    dead: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +34,6 @@ class Claim:
     token: str
     entities: tuple[Claimed, ...]
     buried: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """What RAG_ENTITY says of an entity whose ticket is ours and whose row is locked until the transaction ends."""
-
-    fingerprint: str | None
-    content_hash: str | None
-    details_hash: str | None
-    chunks: int
 
 
 @dataclass(frozen=True, slots=True)

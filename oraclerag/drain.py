@@ -19,7 +19,7 @@ import oracledb
 
 from oraclerag import in_force
 from oraclerag.chunk import CHUNKERS, Limits, storable
-from oraclerag.claim import Claim, Claimed, Postponed, Queue, Turns
+from oraclerag.claim import Claim, Postponed, Queue, Turns
 from oraclerag.config import Settings
 from oraclerag.database import Database, own_tables
 from oraclerag.errors import (
@@ -36,7 +36,7 @@ from oraclerag.errors import (
 from oraclerag.in_force import InForce
 from oraclerag.merge import SLICE, Merge, Merged, Write
 from oraclerag.model.active import ActiveModel, active_model
-from oraclerag.records import Document, DrainReport, fingerprint_half
+from oraclerag.records import Claimed, Document, DrainReport, fingerprint_half
 from oraclerag.source import FunctionSource, Source, SourceRead
 
 __all__ = ["WorkerState", "drain"]

@@ -11,17 +11,14 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import oracledb
 
 from oraclerag.database import execute_counted, in_list, own_tables, parts
 from oraclerag.model.active import ActiveModel
-from oraclerag.records import Chunk, Document, fingerprint_half
+from oraclerag.records import Chunk, Claimed, Document, Held, fingerprint_half
 from oraclerag.statements import Statements, quoted
-
-if TYPE_CHECKING:
-    from oraclerag.claim import Claimed, Held
 
 __all__ = ["SLICE", "Merge", "Merged", "Write"]
 

@@ -14,8 +14,10 @@ __all__ = [
     "Action",
     "BackfillReport",
     "Chunk",
+    "Claimed",
     "Document",
     "DrainReport",
+    "Held",
     "Hit",
     "SearchResult",
     "SourceKey",
@@ -143,6 +145,27 @@ class SearchResult:
 
     def __getitem__(self, position: int) -> Hit:
         return self.hits[position]
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """An entity that was got, with its queue rows (id, attempts so far) and the DEAD rows seen before the read."""
+
+    entity_id: int
+    source_type: str
+    source_id: str
+    rows: tuple[tuple[int, int], ...]
+    dead: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What RAG_ENTITY says of an entity whose ticket is ours and whose row is locked until the transaction ends."""
+
+    fingerprint: str | None
+    content_hash: str | None
+    details_hash: str | None
+    chunks: int
 
 
 @dataclass(frozen=True, slots=True)
