@@ -11,7 +11,7 @@ from oraclerag.local.engine.functions import (
     concatenation,
 )
 from oraclerag.local.engine.lexer import Token
-from oraclerag.local.engine.operands import Operand
+from oraclerag.local.engine.operands import Operand, truth
 from oraclerag.local.engine.plan import Names
 from oraclerag.local.engine.scope import Column
 from oraclerag.local.engine.tree import Bind, DataType, Node, NodeKind, Output, join
@@ -70,9 +70,9 @@ class ExpressionParser(Cursor):
         left = self._conjunction()
         if not self.at("OR"):
             return left
-        parts: list[str | Node] = ["(", left]
+        parts: list[str | Node] = ["(", truth(left)]
         while self.accept("OR"):
-            parts += [" OR ", self._conjunction()]
+            parts += [" OR ", truth(self._conjunction())]
         parts.append(")")
         return Node(*parts, kind="condition", type="boolean")
 
@@ -80,15 +80,15 @@ class ExpressionParser(Cursor):
         left = self.predicate()
         if not self.at("AND"):
             return left
-        parts: list[str | Node] = [left]
+        parts: list[str | Node] = [truth(left)]
         while self.accept("AND"):
-            parts += [" AND ", self.predicate()]
+            parts += [" AND ", truth(self.predicate())]
         return Node(*parts, kind="condition", type="boolean")
 
     def predicate(self) -> Node:
         """Read a condition without AND and OR, or an operand."""
         if self.accept("NOT"):
-            return Node("NOT ", self.predicate(), kind="condition", type="boolean")
+            return Node("NOT ", truth(self.predicate()), kind="condition", type="boolean")
         if self.at("EXISTS") and self.token.kind == "word":
             self.position += 1
             if not self.at("("):

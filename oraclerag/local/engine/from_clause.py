@@ -6,6 +6,7 @@ from oraclerag.local.engine import json_tables, refusals
 from oraclerag.local.engine.block import Block, Query, Rows, Subquery, first_block
 from oraclerag.local.engine.expressions import ExpressionParser
 from oraclerag.local.engine.lexer import Token
+from oraclerag.local.engine.operands import truth
 from oraclerag.local.engine.plan import Names
 from oraclerag.local.engine.scope import Columns, Scope, Source, data_type
 from oraclerag.local.engine.tree import Node
@@ -89,7 +90,7 @@ class FromParser(ExpressionParser):
                 if not self.accept("ON"):
                     raise OraError(2000, "missing ON or USING keyword", self.token.position)
                 aggregates = len(self.aggregates)
-                condition = self.expression()
+                condition = truth(self.expression())
                 refusals.check_where(len(self.aggregates) > aggregates, False, self.token.position)
                 parts += [kind, *right, " ON ", condition]
 

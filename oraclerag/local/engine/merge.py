@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from oraclerag.local.engine.dml import DmlParser
+from oraclerag.local.engine.operands import truth
 from oraclerag.local.engine.scope import Column, Scope, Source
 from oraclerag.local.engine.tree import Node, join, walk
 from oraclerag.local.engine.words import quote
@@ -26,7 +27,7 @@ class Parser(DmlParser):
         if not self.at("("):
             self.missing("ON")
         self.position += 1
-        condition = self.expression()
+        condition = truth(self.expression())
         self.need(")")
         parts: list[str | Node] = ["MERGE INTO ", target, " USING ", *using, " ON (", condition, ")"]
         keys = {node.chain[-1] for node in walk(condition) if isinstance(node, Column) and _belongs(node, source)}
@@ -78,12 +79,12 @@ class Parser(DmlParser):
                 )
         where: tuple[str | Node, ...] = ()
         if self.accept("WHERE"):
-            where = (" AND (", self.expression(), ")")
+            where = (" AND (", truth(self.expression()), ")")
         parts: list[str | Node] = []
         if self.accept("DELETE"):
             self.need("WHERE")
             start = len(self.scope.references) if self.scope is not None else 0
-            condition = self.expression()
+            condition = truth(self.expression())
             self._after_update(source, sets, start)
             parts += [" WHEN MATCHED", *where, " AND (", condition, ") THEN DELETE"]
         parts += [" WHEN MATCHED", *where, " THEN UPDATE SET "]
@@ -128,7 +129,7 @@ class Parser(DmlParser):
         self._refuse_target(scope, source, start, 38101)
         if self.accept("WHERE"):
             start = len(scope.references)
-            where = (" AND (", self.expression(), ")")
+            where = (" AND (", truth(self.expression()), ")")
             self._refuse_target(scope, source, start, 38102)
         return [" WHEN NOT MATCHED", *where, f" THEN INSERT{listed} VALUES (", *join(values), ")"]
 

@@ -119,3 +119,25 @@ class Converted(Operand):
         super().write(output)
         if function is not None:
             output.pieces.append(")")
+
+
+class Truth(Node):
+    """An expression where a condition must stand: ORA-00920 when its type is known and is not BOOLEAN."""
+
+    __slots__ = ()
+
+    def write(self, output: Output) -> None:
+        """Write it if it can be true or false."""
+        for part in self.parts:
+            if isinstance(part, Node) and type_of(part) not in ("boolean", ""):
+                raise OraError(920, "invalid relational operator")
+        super().write(output)
+
+
+def truth(node: Node) -> Node:
+    """Give a node as a condition; a literal that is none is refused at once."""
+    if node.kind == "condition":
+        return node
+    if node.kind in ("integer", "number", "string"):
+        raise OraError(920, "invalid relational operator")
+    return Truth(node, kind="condition", type="boolean")

@@ -8,7 +8,7 @@ from oraclerag.local.engine import refusals
 from oraclerag.local.engine.aggregates import SortKey, direction
 from oraclerag.local.engine.block import Block, Body, Item, Query, Rows, SetOperation, Subquery, first_block
 from oraclerag.local.engine.lexer import Token
-from oraclerag.local.engine.operands import Operand
+from oraclerag.local.engine.operands import Operand, truth
 from oraclerag.local.engine.row_limits import RowLimitParser
 from oraclerag.local.engine.scope import Column, Scope
 from oraclerag.local.engine.tree import Node, join, walk
@@ -166,7 +166,7 @@ class QueryParser(RowLimitParser):
         if self.accept("GROUP"):
             self._group_by(block)
         if self.accept("HAVING"):
-            block.having = self.expression()
+            block.having = truth(self.expression())
             if block.group is None and self.accept("GROUP"):
                 self._group_by(block)
         if self.levels and block.levels is None:
@@ -271,21 +271,19 @@ class QueryParser(RowLimitParser):
 
     def conjuncts(self) -> list[Node]:
         """Read a condition as the list of those that must all hold."""
-        nodes = [self.predicate()]
-        while self.accept("AND"):
-            nodes.append(self.predicate())
+        nodes = self._conjunct_list()
         if not self.at("OR"):
             return nodes
         parts: list[str | Node] = ["(", *join(nodes, " AND ")]
         while self.accept("OR"):
             parts.append(" OR ")
-            parts += join(self._conjuncts_without_or(), " AND ")
+            parts += join(self._conjunct_list(), " AND ")
         return [Node(*parts, ")", kind="condition", type="boolean")]
 
-    def _conjuncts_without_or(self) -> list[Node]:
-        nodes = [self.predicate()]
+    def _conjunct_list(self) -> list[Node]:
+        nodes = [truth(self.predicate())]
         while self.accept("AND"):
-            nodes.append(self.predicate())
+            nodes.append(truth(self.predicate()))
         return nodes
 
     def _row_bound(self, block: Block, node: Node) -> bool:

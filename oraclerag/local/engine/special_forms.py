@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from oraclerag.local.engine import casts, json_construction, json_functions, literals, vectors
 from oraclerag.local.engine.functions import FUNCTIONS, WITHOUT_PARENTHESES, check_same_type
 from oraclerag.local.engine.lexer import Token
-from oraclerag.local.engine.operands import Operand
+from oraclerag.local.engine.operands import Operand, truth
 from oraclerag.local.engine.scope import Column
 from oraclerag.local.engine.tree import DataType, Node, NodeKind
 from oraclerag.local.engine.words import quote
@@ -41,7 +41,7 @@ def _case(parser: ExpressionParser, _: Token, following: Token) -> Node | None:
         parser.need("THEN")
         result = parser.expression()
         results.append(result)
-        parts += [" WHEN ", Operand(condition, selector) if selector else condition, " THEN ", result]
+        parts += [" WHEN ", Operand(condition, selector) if selector else truth(condition), " THEN ", result]
     if parser.accept("ELSE"):
         result = parser.expression()
         results.append(result)
@@ -129,6 +129,7 @@ def _refused_word(parser: ExpressionParser, token: Token, following: Token) -> N
         "CONNECT_BY_ISLEAF",
         "CONNECT_BY_ISCYCLE",
         "ORA_ROWSCN",
+        "COLUMN_VALUE",
     ):
         parser.unsupported(token.upper)
     return None
@@ -252,6 +253,7 @@ WORDS: dict[str, Callable[[ExpressionParser, Token, Token], Node | None]] = {
     "CONNECT_BY_ISLEAF": _refused_word,
     "CONNECT_BY_ISCYCLE": _refused_word,
     "ORA_ROWSCN": _refused_word,
+    "COLUMN_VALUE": _refused_word,
     **dict.fromkeys(WITHOUT_PARENTHESES, _function_word),
 }
 

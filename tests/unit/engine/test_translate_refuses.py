@@ -267,6 +267,11 @@ def test_refused(number: int, sql: str) -> None:
 
 MORE: list[tuple[int, str]] = [
     (904, "SELECT x.b.c FROM t x"),
+    (920, "SELECT 1 FROM t WHERE a"),
+    (920, "SELECT 1 FROM t WHERE a = 1 AND 1"),
+    (920, "SELECT 1 FROM t WHERE NOT b"),
+    (920, "SELECT CASE WHEN d THEN 1 END FROM t"),
+    (920, "SELECT 1 FROM t JOIN u ON t.id"),
     (923, "SELECT *"),
     (936, "SELECT 1 FROM t WHERE a = 1 AND"),
     (1745, "SELECT :level FROM dual"),

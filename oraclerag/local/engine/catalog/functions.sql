@@ -127,6 +127,9 @@ BEGIN
         digits := left(digits, 2);
       END IF;
       IF digits IS NULL THEN
+        IF e LIKE '%YY' OR e LIKE 'RR%' THEN
+          PERFORM ora.fail(1841, '(full) year must be between -4713 and +9999, and not be 0');
+        END IF;
         PERFORM ora.fail(1858, 'A non-numeric character was found instead of a numeric character.');
       END IF;
       v := substr(v, length(digits) + 1);
