@@ -38,17 +38,16 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Postponed:
-    """An entity that failed: why, when it is tried again (seconds), and whether it is given up.
+    """An entity that failed: why, and when it is tried again (seconds).
 
-    ``hide``: its rights could not be read, so nobody sees it until they are.
+    ``unread``: who may see it could not be read; when a row of it is given up, nobody sees it until that is known.
     """
 
     entity: Claimed
     error_code: str
     message: str
     pause: float
-    dead: bool
-    hide: bool
+    unread: bool
 
 
 @dataclass(slots=True)
@@ -163,6 +162,10 @@ class Queue:
             self._listed(cursor, "give_back", rows, pause=pause, **token)
             self._connection.commit()
 
+    def gives_up(self, entity: Claimed) -> bool:
+        """Whether one more failure makes a row of the entity DEAD."""
+        return any(attempts + 1 >= self._max_attempts for _, attempts in entity.rows)
+
     def postpone(self, claim: Claim, failures: Sequence[Postponed]) -> None:
         """Write down failures, hide what must be hidden, free rows and tickets; the caller commits."""
         token = {"claim_token": claim.token}
@@ -172,20 +175,24 @@ class Queue:
             freed = self._many(cursor, "free_ticket", tickets)
             # Only while the ticket was ours: another worker may have read the rights meanwhile.
             ours = [failure for failure, count in zip(failures, freed, strict=True) if count]
-            hidden = [{"entity_id": failure.entity.entity_id} for failure in ours if failure.hide]
+            hidden = [
+                {"entity_id": failure.entity.entity_id}
+                for failure in ours
+                if failure.unread and self.gives_up(failure.entity)
+            ]
             self._many(cursor, "hide", hidden)
             self._many(cursor, "forget_details", [{"entity_id": failure.entity.entity_id} for failure in ours])
             rows = [
                 {
                     "dirty_id": row,
-                    "new_state": "DEAD" if failure.dead else "READY",
+                    "new_state": "DEAD" if attempts + 1 >= self._max_attempts else "READY",
                     "error_code": failure.error_code,
                     "last_error": _cut(failure.message),
                     "pause": failure.pause,
                     **token,
                 }
                 for failure in failures
-                for row, _ in failure.entity.rows
+                for row, attempts in failure.entity.rows
             ]
             self._many(cursor, "postpone", sorted(rows, key=lambda row: row["dirty_id"]))
 

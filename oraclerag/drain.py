@@ -366,24 +366,24 @@ class _Batch:
             self._connection.commit()
         for failure in postponed:
             del self._open[failure.entity.entity_id]
-            self._tally.dead += failure.dead
-            self._tally.postponed += not failure.dead
             entity = failure.entity
+            given_up = self._queue.gives_up(entity)
+            self._tally.dead += given_up
+            self._tally.postponed += not given_up
             _log.warning(
                 "%s:%s %s: %s (%s)",
                 entity.source_type,
                 entity.source_id,
-                "is given up" if failure.dead else "is postponed",
+                "is given up" if given_up else "is postponed",
                 failure.message,
                 failure.error_code,
             )
 
     def _postponed(self, entity: Claimed, error: OracleRagError, write: Write | None) -> Postponed:
         attempts = max(attempts for _, attempts in entity.rows) + 1
-        dead = attempts >= self._settings.max_attempts
         pause = min(_FIRST_PAUSE * 2 ** (attempts - 1), _LONGEST_PAUSE) * self._state.jitter.uniform(0.5, 1.5)
         unread = write is None or write.document is None
-        return Postponed(entity, error.code, error.message, pause, dead, hide=dead and unread)
+        return Postponed(entity, error.code, error.message, pause, unread)
 
     def _rollback(self) -> None:
         with own_tables():

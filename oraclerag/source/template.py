@@ -1,8 +1,9 @@
 """Jinja2 templates: one row of a source, with its children, becomes the text that is indexed.
 
 Every column is a variable in lower case, every kind of children a list of rows. A name that is not there is an error,
-never an empty text. Beside Jinja2's own filters there is ``date``, which shows a time by its day (2026-03-31) and
-leaves no value as it is, so that ``{{ due | date or "-" }}`` does what it says.
+never an empty text; a column without a value shows as nothing, for '' and NULL are one in Oracle. Beside Jinja2's own
+filters there is ``date``, which shows a time by its day (2026-03-31) and leaves no value as it is, so that
+``{{ due | date or "-" }}`` does what it says.
 """
 
 from __future__ import annotations
@@ -76,9 +77,13 @@ def _day(value: Any) -> Any:
     raise jinja2.TemplateRuntimeError(f"date needs a time, not a {type(value).__name__}")
 
 
+def _shown(value: Any) -> Any:
+    return "" if value is None else value
+
+
 # The sandbox keeps a template to what a text needs: it reads values and changes nothing.
 _ENVIRONMENT = jinja2.sandbox.ImmutableSandboxedEnvironment(
-    undefined=_Undefined, autoescape=False, trim_blocks=True, lstrip_blocks=True
+    undefined=_Undefined, finalize=_shown, autoescape=False, trim_blocks=True, lstrip_blocks=True
 )
 _ENVIRONMENT.filters["date"] = _day
 

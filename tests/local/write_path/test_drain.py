@@ -8,8 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import sqlalchemy
 
 from oraclerag.backfill import backfill
+from oraclerag.database import Database
+from oraclerag.drain import drain
 from oraclerag.local import LocalDatabase
 from oraclerag.merge import Merge
 from oraclerag.records import Document
@@ -246,3 +249,20 @@ def test_the_number_of_round_trips_does_not_depend_on_the_number_of_entities(
         counts.append(batch(installation, size, lambda: local_database.round_trips))
     assert counts[0] == counts[1] == counts[2]
     assert max(counts[0]) < 40
+
+
+def test_an_idle_poll_is_one_statement(tracker: Tracker, local_database: LocalDatabase) -> None:
+    tracker.drain()
+    before = local_database.round_trips
+    assert tracker.drain().claimed == 0
+    assert local_database.round_trips - before == 1
+
+
+def test_the_connections_of_an_engine_do_as_well(tracker: Tracker) -> None:
+    engine = sqlalchemy.create_engine(tracker.account.url)
+    tracker.task(1, "By engine", "x" * 5000, assignee_id=7)
+    tracker.enqueue(1)
+    report = drain(Database(tracker.settings, engine=engine), tracker.sources, tracker.settings)
+    engine.dispose()
+    assert report.indexed == 1
+    assert tracker.sql("SELECT DISTINCT OWNER_ID FROM RAG_CHUNK") == [("7",)]

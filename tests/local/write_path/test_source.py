@@ -106,7 +106,7 @@ def test_values_keep_what_they_are(tracker: Tracker) -> None:
         name="task", select=select, visibility="shared", template=template, metadata=("whole", "half", "due", "nothing")
     )
     document = SelectSource(settings).read(tracker.connection, ["1"])["1"]
-    assert document.text == "3|2.5|50000|2026-03-31|None|Ünïcode 漢 😀"
+    assert document.text == "3|2.5|50000|2026-03-31||Ünïcode 漢 😀"
     assert document.metadata == {"whole": 3, "half": 2.5, "due": "2026-03-31T10:20:30"}
 
 
