@@ -335,3 +335,46 @@ def test_dropping_with_cascade_takes_foreign_keys_along(connection: oracledb.Con
         "INSERT INTO c VALUES (5)",
     )
     assert rows(connection, "SELECT COUNT(*) FROM user_constraints WHERE constraint_type = 'R'") == [(0,)]
+
+
+def states(connection: oracledb.Connection) -> dict[str, str]:
+    return dict(rows(connection, "SELECT object_name, status FROM user_objects WHERE object_type = 'VIEW'"))
+
+
+def test_a_view_is_invalid_while_its_table_is_gone_and_valid_when_it_is_back(connection: oracledb.Connection) -> None:
+    run(
+        connection,
+        "CREATE TABLE t (a NUMBER, b NUMBER)",
+        "CREATE VIEW v (x) AS SELECT a + 1 FROM t",
+        "CREATE VIEW w AS SELECT x FROM v WITH READ ONLY",
+        "DROP TABLE t",
+    )
+    assert states(connection) == {"V": "INVALID", "W": "INVALID"}
+    assert refused(connection, "SELECT * FROM v").code in {942, 4063}
+    assert refused(connection, "CREATE TABLE v (a NUMBER)").code == 955
+    run(connection, "CREATE TABLE t (a NUMBER)", "INSERT INTO t VALUES (4)")
+    assert states(connection) == {"V": "VALID", "W": "VALID"}
+    assert rows(connection, "SELECT * FROM w") == [(5,)]
+    assert refused(connection, "DELETE FROM w").code == 42399
+
+
+def test_a_renamed_column_makes_its_views_invalid(connection: oracledb.Connection) -> None:
+    run(
+        connection,
+        "CREATE TABLE t (a NUMBER, b NUMBER)",
+        "CREATE VIEW of_a AS SELECT a FROM t",
+        "CREATE VIEW of_b AS SELECT b FROM t",
+        "ALTER TABLE t RENAME COLUMN a TO c",
+    )
+    assert states(connection) == {"OF_A": "INVALID", "OF_B": "VALID"}
+    run(connection, "ALTER TABLE t DROP COLUMN b")
+    assert states(connection) == {"OF_A": "INVALID", "OF_B": "INVALID"}
+    run(connection, "ALTER TABLE t ADD a NUMBER", "DROP VIEW of_b")
+    assert states(connection) == {"OF_A": "VALID"}
+
+
+def test_a_forced_view_waits_for_its_table(connection: oracledb.Connection) -> None:
+    run(connection, "CREATE OR REPLACE FORCE VIEW v AS SELECT a FROM nope")
+    assert states(connection) == {"V": "INVALID"}
+    run(connection, "CREATE TABLE nope (a NUMBER)")
+    assert states(connection) == {"V": "VALID"}

@@ -18,7 +18,11 @@ CREATE TABLE ora.index_expressions (idx oid NOT NULL, number int4 NOT NULL, sour
 CREATE TABLE ora.storage_note (relation oid PRIMARY KEY, ini_trans int4, pct_free int4, tablespace text, logging bool NOT NULL);
 CREATE TABLE ora.check_note (relation oid NOT NULL, name text NOT NULL, source text NOT NULL, PRIMARY KEY (relation, name));
 CREATE TABLE ora.sequence_options (seq oid PRIMARY KEY, cache int4 NOT NULL, ordered bool NOT NULL);
-CREATE TABLE ora.view_texts (rel oid PRIMARY KEY, source text NOT NULL, read_only bool NOT NULL);
+-- Views as written: the query, the column list (names apart by chr(1)), WITH READ ONLY, WITH CHECK OPTION.
+CREATE TABLE ora.view_texts (rel oid PRIMARY KEY, source text NOT NULL, names text NOT NULL, read_only bool NOT NULL, checked bool NOT NULL);
+-- Views whose query does not compile, made with FORCE or because what they read is gone.
+CREATE TABLE ora.invalid_views (
+  owner text NOT NULL, name text NOT NULL, source text NOT NULL, names text NOT NULL, read_only bool NOT NULL, checked bool NOT NULL, PRIMARY KEY (owner, name));
 CREATE TABLE ora.triggers (
   owner text NOT NULL, name text NOT NULL, rel oid NOT NULL, kind text NOT NULL, event text NOT NULL, condition text,
   body text NOT NULL, enabled bool NOT NULL DEFAULT true, PRIMARY KEY (owner, name));
@@ -137,10 +141,11 @@ CREATE VIEW ora."USER_TABLES" AS SELECT * FROM ora."ALL_TABLES" WHERE "OWNER"::t
 
 -- TEXT here, and TRIGGER_BODY below, are LONG in Oracle: drivers give text, not a locator.
 CREATE VIEW ora."ALL_VIEWS" AS
-  SELECT ora.name(c.nspname) AS "OWNER", ora.name(c.relname) AS "VIEW_NAME", length(v.source)::numeric AS "TEXT_LENGTH",
+  SELECT v.owner::ora.varchar2 AS "OWNER", v.name::ora.varchar2 AS "VIEW_NAME", length(v.source)::numeric AS "TEXT_LENGTH",
     v.source::ora.varchar2 AS "TEXT", pg_catalog.left(v.source, 4000)::ora.varchar2 AS "TEXT_VC",
     NULL::ora.varchar2 AS "VIEW_TYPE", CASE WHEN v.read_only THEN 'Y' ELSE 'N' END::ora.varchar2 AS "READ_ONLY"
-  FROM ora.relations c JOIN ora.view_texts v ON v.rel = c.oid WHERE c.relkind = 'v';
+  FROM (SELECT c.nspname::text AS owner, c.relname::text AS name, t.source, t.read_only FROM ora.relations c JOIN ora.view_texts t ON t.rel = c.oid
+    UNION ALL SELECT owner, name, source, read_only FROM ora.invalid_views) v;
 CREATE VIEW ora."USER_VIEWS" AS SELECT * FROM ora."ALL_VIEWS" WHERE "OWNER"::text = ora.usr();
 
 CREATE VIEW ora."ALL_MVIEWS" AS
@@ -367,6 +372,8 @@ CREATE VIEW ora."ALL_OBJECTS" AS
   FROM ora.relations c WHERE c.relkind IN ('r', 'S', 'i', 'v') AND c.relname NOT LIKE '%$NULLS'
   UNION ALL
   SELECT owner::ora.varchar2, name::ora.varchar2, NULL, NULL, 'TRIGGER'::ora.varchar2, 'VALID'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2 FROM ora.triggers
+  UNION ALL
+  SELECT owner::ora.varchar2, name::ora.varchar2, NULL, NULL, 'VIEW'::ora.varchar2, 'INVALID'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2 FROM ora.invalid_views
   UNION ALL
   SELECT owner::ora.varchar2, name::ora.varchar2, NULL, NULL, 'MINING MODEL'::ora.varchar2, 'VALID'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2 FROM ora.model
   UNION ALL

@@ -12,7 +12,7 @@ from oraclerag.local.engine.ddl.constraints import KeyColumn, TableState
 from oraclerag.local.engine.ddl.definitions import ColumnDefinition, Constraint, DefinitionReader
 from oraclerag.local.engine.ddl.questions import StoredColumn
 from oraclerag.local.engine.ddl.table_options import PhysicalOptions, read_physical_option
-from oraclerag.local.engine.ddl.views import around_type_change
+from oraclerag.local.engine.ddl.view_states import around_type_change, invalidate, recompile
 from oraclerag.local.engine.host import Host
 from oraclerag.local.engine.reader import Reader, literal, qualified, unsupported
 from oraclerag.local.engine.words import quote
@@ -145,6 +145,7 @@ def _run_add(host: Host, schema: str, table: str, added: list[ColumnDefinition |
         statements += [f"{target} ADD {made.clause}", *made.after]
     with _primary_key_number(pending):
         host.change([*before, *statements])
+    recompile(host)
 
 
 @contextmanager
@@ -346,7 +347,8 @@ def _rename(reader: Reader, host: Host, schema: str, table: str) -> Action:
                 raise OraError(904, f'"{old}": invalid identifier')
             if new in stored:
                 raise OraError(957, "duplicate column name")
-            host.change([f"{target} RENAME COLUMN {quote(old)} TO {quote(new)}"])
+            host.change([*invalidate(host, schema, table), f"{target} RENAME COLUMN {quote(old)} TO {quote(new)}"])
+            recompile(host)
 
         return rename_column
     if reader.accept("CONSTRAINT"):
@@ -382,7 +384,9 @@ def rename_relation(host: Host, schema: str, old: str, new: str, kind: str) -> N
     """Rename a table, view or sequence of a schema; ORA-00955 when the name is taken."""
     if questions.object_kind(host, schema, new) is not None:
         raise OraError(955, "name is already used by an existing object")
-    host.change([f"ALTER {kind} {qualified(schema, old)} RENAME TO {quote(new)}"])
+    views = invalidate(host, schema, old) if kind != "SEQUENCE" else []
+    host.change([*views, f"ALTER {kind} {qualified(schema, old)} RENAME TO {quote(new)}"])
+    recompile(host)
 
 
 def _drop(reader: Reader, host: Host, schema: str, table: str) -> Action:
@@ -529,8 +533,9 @@ def _drop_columns(reader: Reader, host: Host, schema: str, table: str, names: tu
                 function = qualified(schema, columns.default_on_null_name(table, stored[name].number))
                 statements.append(f"DROP FUNCTION IF EXISTS {function}() CASCADE")
         drops = ", ".join(f"DROP COLUMN {quote(name)}" for name in names)
-        _refuse_used_by_views(host, schema, table, names)
-        host.change([*statements, f"ALTER TABLE {qualified(schema, table)} {drops}"])
+        views = invalidate(host, schema, table)
+        host.change([*views, *statements, f"ALTER TABLE {qualified(schema, table)} {drops}"])
+        recompile(host)
 
     return run
 
@@ -549,18 +554,3 @@ def _refuse_shared_constraints(
         used = {int(part) for part in str(row[0] or "").split(",") if part}
         if used & dropped and not used <= dropped:
             raise OraError(12991, "column is referenced in a multi-column constraint")
-
-
-def _refuse_used_by_views(host: Host, schema: str, table: str, names: tuple[str, ...]) -> None:
-    """A view over a dropped column becomes invalid in Oracle; here it could not live on."""
-    for name in names:
-        rows = host.ask(
-            "SELECT v.relname::text FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid"
-            " JOIN pg_class v ON v.oid = r.ev_class JOIN pg_attribute a ON a.attrelid = d.refobjid"
-            " AND a.attnum = d.refobjsubid WHERE d.refclassid = 'pg_class'::regclass"
-            " AND d.classid = 'pg_rewrite'::regclass AND d.refobjid = $1::regclass AND a.attname = $2 LIMIT 1",
-            qualified(schema, table),
-            name,
-        )
-        if rows:
-            raise unsupported(f"dropping a column that a view uses ({rows[0][0]})")

@@ -8,6 +8,7 @@ from oraclerag.local.engine.ddl.action import Action
 from oraclerag.local.engine.ddl.constraints import KeyColumn, TableState
 from oraclerag.local.engine.ddl.definitions import ColumnDefinition, Constraint, DefinitionReader
 from oraclerag.local.engine.ddl.table_options import PhysicalOptions, read_table_options
+from oraclerag.local.engine.ddl.view_states import recompile
 from oraclerag.local.engine.host import Host
 from oraclerag.local.engine.reader import Reader, qualified
 from oraclerag.local.interface import Column, OraError, OraType, VectorFormat
@@ -107,6 +108,7 @@ def _create(
     if not _is_free(host, schema, name, guard=guard):
         return
     host.change(table_statements(host, schema, name, definitions, table_constraints, options))
+    recompile(host)
 
 
 def _is_free(host: Host, schema: str, name: str, *, guard: bool) -> bool:
@@ -192,6 +194,7 @@ def _create_as(
         host.rollback()
         host.change([f"DROP TABLE {qualified(schema, name)}"])
         raise
+    recompile(host)
 
 
 def _is_plain(heading: str) -> bool:

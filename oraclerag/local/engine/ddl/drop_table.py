@@ -5,7 +5,7 @@ from __future__ import annotations
 from oraclerag.local.engine.ddl import questions
 from oraclerag.local.engine.ddl.action import Action
 from oraclerag.local.engine.ddl.alter_table import rename_relation
-from oraclerag.local.engine.ddl.views import drop_trigger_functions, refuse_dependents
+from oraclerag.local.engine.ddl.view_states import drop_trigger_functions, invalidate
 from oraclerag.local.engine.host import Host
 from oraclerag.local.engine.reader import Reader, literal, qualified, unsupported
 from oraclerag.local.engine.words import quote
@@ -33,12 +33,12 @@ def drop_table(reader: Reader, host: Host) -> Action:
         references = questions.foreign_keys(host, schema, name, incoming=True)
         if references and not cascade:
             raise OraError(2449, "unique/primary keys in table referenced by foreign keys")
-        refuse_dependents(host, schema, name)
         statements = [
             f"ALTER TABLE {qualified(key.schema, key.table)} DROP CONSTRAINT {quote(key.name)}" for key in references
         ]
         functions = drop_trigger_functions(host, schema, name)
-        host.change([*statements, f"DROP TABLE {qualified(schema, name)}", *functions])
+        views = invalidate(host, schema, name)
+        host.change([*views, *statements, f"DROP TABLE {qualified(schema, name)}", *functions])
 
     return run
 

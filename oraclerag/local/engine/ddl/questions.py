@@ -47,7 +47,7 @@ class ForeignKey:
 
 
 def object_kind(host: Host, schema: str, name: str) -> str | None:
-    """Tell what a name of the schema's first namespace is: TABLE, VIEW, SEQUENCE, SYNONYM, or None; INDEX too."""
+    """Tell what a name is: TABLE, VIEW, INVALID VIEW, SEQUENCE, SYNONYM, INDEX, or None."""
     rows = host.ask(
         "SELECT c.relkind::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
         " WHERE n.nspname = $1 AND c.relname = $2",
@@ -58,6 +58,8 @@ def object_kind(host: Host, schema: str, name: str) -> str | None:
         return _KINDS.get(str(rows[0][0]), "TABLE")
     if host.ask("SELECT 1 FROM ora.synonyms WHERE owner = $1 AND name = $2", schema, name):
         return "SYNONYM"
+    if host.ask("SELECT 1 FROM ora.invalid_views WHERE owner = $1 AND name = $2", schema, name):
+        return "INVALID VIEW"
     return None
 
 
