@@ -52,7 +52,10 @@ class DmlParser(QueryParser):
             self.unsupported("a query as the target of a DML statement")
         if self.at("TABLE") and self.peek().upper == "(":
             self.unsupported("TABLE(...) as the target of a DML statement")
+        position = self.token.position
         parts = self.named_table(scope)
+        if scope.sources[-1].schema == "SYS":
+            raise OraError(1031, "insufficient privileges", position)
         return Node(*parts), scope.sources[-1]
 
     def _target_column(self, source: Source, *, qualified: bool = True) -> str:
@@ -293,6 +296,8 @@ class DmlParser(QueryParser):
             raise OraError(984, f"Column name {name} not allowed here.", reference.position)
         if self.aggregates:
             raise OraError(934, "Group function is not allowed here.", self.token.position)
+        if self.rownums:
+            raise OraError(976, "Specified pseudocolumn or operator not allowed here.", self.token.position)
         if len(rows) == 1:
             self.values = _Marked(rows[0])
             return [self.values]

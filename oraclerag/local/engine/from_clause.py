@@ -185,7 +185,7 @@ class FromParser(ExpressionParser):
             self.unexpected()
         parts = self._joined(scope)
         self.need(")")
-        return ["(", *parts, ")"]
+        return ["(", *parts, ")"] if len(parts) > 1 else parts
 
     def _inline_view(self, scope: Scope, query: Query) -> list[str | Node]:
         alias = self._alias()

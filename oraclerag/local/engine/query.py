@@ -418,6 +418,9 @@ class QueryParser(RowLimitParser):
                 else:
                     found.append(Node(SortKey(Node(quote(item.name), type=item.node.type)), way))
                 continue
+            if node.kind in ("string", "number", "null"):
+                found.append(Node("NULL::text"))  # a constant sorts nothing, and PostgreSQL refuses it
+                continue
             self._name_aliases(node, block, aliases)
             if node.kind == "distance" and not query.approximate:
                 found.append(Node(self._exact(query, block, node), way))

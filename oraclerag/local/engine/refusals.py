@@ -36,7 +36,8 @@ def name_references(block: Block) -> None:
                 target = aliases.get(node.chain[0])
                 known = is_own_column(node) or (isinstance(target, Column) and target.chain[-1] == node.chain[0])
                 if target is not None and not known:
-                    node.target = target
+                    constant = {"integer": "::numeric", "number": "::numeric", "string": "::text"}.get(target.kind)
+                    node.target = Node(target, constant) if constant else target
 
 
 def refuse_plain_items(block: Block) -> None:

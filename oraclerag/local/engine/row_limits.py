@@ -8,7 +8,7 @@ from oraclerag.local.engine.from_clause import FromParser
 from oraclerag.local.engine.lexer import Token
 from oraclerag.local.engine.plan import LockWait, Names
 from oraclerag.local.engine.scope import Column
-from oraclerag.local.engine.tree import Node
+from oraclerag.local.engine.tree import Node, walk
 from oraclerag.local.engine.words import quote
 from oraclerag.local.interface import OraError
 
@@ -60,6 +60,9 @@ class RowLimitParser(FromParser):
         self.position += 1
 
     def _count(self, node: Node) -> Node:
+        for inner in walk(node):
+            if isinstance(inner, Column):
+                raise OraError(904, f'"{inner.chain[-1]}": invalid identifier', inner.position)
         return Node(node.value) if node.kind == "integer" else Node("ora.row_count(", node, ")")
 
     def _accuracy(self) -> None:
