@@ -347,6 +347,7 @@ REFUSED: list[tuple[int, str]] = [
     (1428, "SELECT SQRT(-1) FROM dual"),
     (1465, "SELECT HEXTORAW('xyz') FROM dual"),
     (1476, "SELECT 1 / 0 FROM dual"),
+    (1489, "SELECT RPAD('x', 32767) || 'y' || RPAD('x', 4000) FROM dual"),
     (1722, "SELECT TO_NUMBER('12x') FROM dual"),
     (1722, "SELECT * FROM t WHERE a = 'abc'"),
     (1785, "SELECT a FROM t ORDER BY 5"),

@@ -8,10 +8,9 @@ from oraclerag.local.engine.functions import (
     AGGREGATES,
     FUNCTIONS,
     WINDOW_FUNCTIONS,
-    concatenation,
 )
 from oraclerag.local.engine.lexer import Token
-from oraclerag.local.engine.operands import Operand, truth
+from oraclerag.local.engine.operands import Concatenation, Operand, truth
 from oraclerag.local.engine.plan import Names
 from oraclerag.local.engine.scope import Column
 from oraclerag.local.engine.tree import Bind, DataType, Node, NodeKind, Output, join
@@ -258,7 +257,7 @@ class ExpressionParser(Cursor):
                 values = [left]
                 while self.accept("||"):
                     values.append(self._term())
-                left = _concatenation(values)
+                left = Concatenation(values)
             elif operator in _DISTANCE_OPERATORS:
                 self.position += 1
                 left = vectors.distance(left, operator, self._term())
@@ -441,7 +440,3 @@ def _first_typed(values: list[Node]) -> Node | None:
 
 def _product(left: Node, right: Node) -> DataType:
     return "number" if left.type == right.type == "number" else ""
-
-
-def _concatenation(values: list[Node]) -> Node:
-    return Node(*concatenation([Operand(value) if value.kind != "string" else value for value in values]), type="text")

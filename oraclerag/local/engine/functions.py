@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from oraclerag.local.engine.operands import Converted
+from oraclerag.local.engine.operands import Concatenation, Converted
 from oraclerag.local.engine.tree import DataType, Node, join
 from oraclerag.local.interface import OraError
 
@@ -56,17 +56,8 @@ def _shaped(template: str) -> Callable[[list[Node]], Parts]:
     return emit
 
 
-def concatenation(arguments: list[Node]) -> Parts:
-    """Emit a concatenation: NULL is the empty string, and a result without characters is NULL."""
-    parts: list[str | Node] = ["ora.cat("]
-    for number, argument in enumerate(arguments):
-        if number:
-            parts.append(", ")
-        if argument.kind == "string":
-            parts += [argument, "::text"]
-        else:
-            parts += ["ora.s(", argument, ")"]
-    return (*parts, ")")
+def _concatenation(arguments: list[Node]) -> Parts:
+    return (Concatenation(arguments),)
 
 
 def _decode(arguments: list[Node]) -> Parts:
@@ -210,7 +201,7 @@ FUNCTIONS: dict[str, Function] = _define(
     """
 )
 FUNCTIONS |= {
-    "CONCAT": Function(2, 255, concatenation, "text"),
+    "CONCAT": Function(2, 255, _concatenation, "text"),
     "NVL": Function(2, 2, _nvl),
     "NVL2": Function(3, 3, _shaped("CASE WHEN {0} IS NOT NULL THEN {1} ELSE {2} END")),
     "COALESCE": Function(2, 255, _coalesce),

@@ -141,3 +141,56 @@ def truth(node: Node) -> Node:
     if node.kind in ("integer", "number", "string"):
         raise OraError(920, "invalid relational operator")
     return Truth(node, kind="condition", type="boolean")
+
+
+_SCALARS = frozenset(
+    {"text", "number", "double", "date", "timestamp", "timestamp with time zone", "interval", "boolean"}
+)
+
+
+def _is_varchar(node: Node) -> bool:
+    """Whether an expression is known to be a VARCHAR2, and no CLOB: all it is made of is known and scalar."""
+    if isinstance(node, Operand):
+        return _is_varchar(node.inner)
+    if isinstance(node, Column):
+        return type_of(node) in _SCALARS and not node.value
+    if node.kind in ("string", "integer", "number", "null"):
+        return True
+    return node.kind == "other" and node.type in _SCALARS and all(_is_varchar(child) for child in node.children())
+
+
+class Concatenation(Node):
+    """A concatenation: NULL is the empty string, and a result without characters is NULL.
+
+    One of VARCHAR2s alone may not be longer than a VARCHAR2 (ORA-01489); with a CLOB in it, it is a CLOB.
+    """
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: list[Node]) -> None:
+        super().__init__(type="text")
+        self.values = [value if isinstance(value, Operand) else Operand(value) for value in values]
+
+    def write(self, output: Output) -> None:
+        """Write the call."""
+        append = output.pieces.append
+        long = any(type_of(value) == "clob" for value in self.values)
+        append("ora.cat_varchar2(" if all(_is_varchar(value) for value in self.values) else "ora.cat(")
+        for number, value in enumerate(self.values):
+            append(", " if number else "")
+            if value.kind == "string":
+                value.write(output)
+                append("::text")
+            else:
+                append("ora.s(")
+                value.write(output)
+                append(")")
+        append(")::ora.clob" if long else ")")
+
+    def canonical(self) -> str:
+        """Give the values in order."""
+        return f"({' || '.join(value.canonical() for value in self.values)})"
+
+    def children(self) -> Iterator[Node]:
+        """Give the values."""
+        yield from self.values

@@ -18,8 +18,15 @@ QUERIES: list[tuple[str, str]] = [
     ("SELECT 1 FROM dual", "SELECT 1."),
     ("SELECT dummy FROM dual", 'SELECT "DUMMY" FROM (SELECT \'X\'::ora.varchar2 AS "DUMMY") AS "DUAL"'),
     ("SELECT 5 / 2", "SELECT ora.div(5., 2.)"),
-    ("SELECT '' || 'a'", "SELECT ora.cat(ora.s(NULL), 'a'::text)"),
+    ("SELECT '' || 'a'", "SELECT ora.cat_varchar2(ora.s(NULL), 'a'::text)"),
     ('SELECT a "x y" FROM t', 'SELECT "A" AS "x y" FROM "T"'),
+    (
+        "SELECT b || a, b || c, b || :x FROM t",
+        (
+            'SELECT ora.cat_varchar2(ora.s("B"), ora.s("A")), ora.cat(ora.s("B"), ora.s("C"))::ora.clob,'
+            ' ora.cat(ora.s("B"), ora.s($1)) FROM "T"'
+        ),
+    ),
     ("SELECT x.a FROM rag.t x", 'SELECT "X"."A" FROM "RAG"."T" AS "X"'),
     ("SELECT owner FROM sys.all_tables", 'SELECT "OWNER" FROM ora."ALL_TABLES"'),
     ("SELECT a FROM t WHERE b LIKE 'x%'", 'SELECT "A" FROM "T" WHERE "B" LIKE \'x%\' ESCAPE \'\''),

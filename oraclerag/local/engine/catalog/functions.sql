@@ -284,6 +284,17 @@ CREATE FUNCTION ora.s(vector) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE 
 
 CREATE FUNCTION ora.cat(VARIADIC text[]) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT nullif(array_to_string($1, ''), '') $$;
 
+-- The same where the result is a VARCHAR2. (IMMUTABLE, for indexes: the longest VARCHAR2 is one of the database.)
+CREATE FUNCTION ora.cat_varchar2(VARIADIC pieces text[]) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+  result text := array_to_string(pieces, '');
+BEGIN
+  IF octet_length(result) > ora.max_text() THEN
+    PERFORM ora.fail(1489, 'result of string concatenation is too long');
+  END IF;
+  RETURN nullif(result, '');
+END $$;
+
 -- ---- Row limits.
 
 CREATE FUNCTION ora.row_count(numeric) RETURNS int8 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT greatest(trunc(coalesce($1, 0)), 0)::int8 $$;
