@@ -19,7 +19,7 @@ from oraclerag.errors import ConfigurationError, SourceError, StatementFailed
 from oraclerag.source import Source
 from oraclerag.source.check import tables_read
 from oraclerag.source.keys import Key, KeyColumn
-from oraclerag.statements import identifier, quoted
+from oraclerag.statements import Statements, identifier, quoted
 
 __all__ = ["apply", "triggers"]
 
@@ -81,17 +81,37 @@ def _triggers(connection: oracledb.Connection, schema: str, source: Source) -> I
         if _COLUMNS.fullmatch(concerned.strip()):
             columns = [identifier(part.strip()) for part in concerned.split(",")]
             changed, inserts = _by_columns(schema, source, table, columns)
+            only_updates = False
         else:
-            changed, inserts = _by_query(connection, schema, source, table, concerned.strip().rstrip(";"))
+            query = concerned.strip().rstrip(";")
+            changed, inserts = _by_query(connection, schema, source, table, query)
+            # What is deleted or set to NULL along with a row cannot be read, and announces itself by its own trigger.
+            along = _deleted_along(connection, schema, table_name.upper().rpartition(".")[2])
+            only_updates = not along.isdisjoint(name.rpartition(".")[2] for name in tables_read(query))
         name = _name(source.name, table_name)
         *owner, _ = table_name.split(".")
         full = ".".join(quoted(part) for part in (*owner, name))
-        yield name, _text(full, owned, changed, inserts)
+        yield name, _text(full, owned, changed, inserts, only_updates=only_updates)
 
 
-def _text(name: str, table: str, changed: Sequence[str], inserts: Mapping[str, str]) -> str:
+def _deleted_along(connection: oracledb.Connection, schema: str, table: str) -> set[str]:
+    """Give the tables whose rows a DELETE on this one deletes or sets to NULL, over any number of steps."""
+    statement = Statements("triggers", schema)["deleted_along"]
+    found: set[str] = set()
+    todo = [table]
+    with connection.cursor() as cursor, translated():
+        while todo:
+            cursor.execute(statement, table_name=todo.pop())
+            new = {row[0] for row in cursor} - found
+            found |= new
+            todo += new
+    return found
+
+
+def _text(name: str, table: str, changed: Sequence[str], inserts: Mapping[str, str], *, only_updates: bool) -> str:
     new = " AND ".join(f":NEW.{column} IS NOT NULL" for column in changed)
     old = " AND ".join(f":OLD.{column} IS NOT NULL" for column in changed)
+    before = "UPDATING AND " if only_updates else ""
     other = " OR ".join(f":NEW.{column} IS NULL OR :NEW.{column} <> :OLD.{column}" for column in changed)
     return (
         f"CREATE OR REPLACE TRIGGER {name}\n"
@@ -99,7 +119,7 @@ def _text(name: str, table: str, changed: Sequence[str], inserts: Mapping[str, s
         f"FOR EACH ROW\n"
         f"BEGIN\n"
         f"  IF {new} THEN\n{inserts[':NEW']}\n  END IF;\n"
-        f"  IF {old} AND ({other}) THEN\n{inserts[':OLD']}\n  END IF;\n"
+        f"  IF {before}{old} AND ({other}) THEN\n{inserts[':OLD']}\n  END IF;\n"
         f"END;"
     )
 

@@ -1,5 +1,5 @@
--- The index follows the documents of one batch, in one transaction. Long texts are bound last (ORA-24816) and straight
--- into VALUES and SET: inside a function argument or a SELECT from dual a longer one would be ORA-01461.
+-- The index follows the documents of one batch, in one transaction. Long texts and JSON are bound last (ORA-24816), and
+-- texts straight into VALUES and SET: inside a function argument or a SELECT from dual a longer one is ORA-01461.
 
 -- name: chunks
 SELECT c.ENTITY_ID, c.CHUNK_NO, c.CONTENT_HASH, c.TEXT_START, c.TEXT_END, c.SECTION FROM /*schema*/RAG_CHUNK c
@@ -30,10 +30,10 @@ WHERE ENTITY_ID = :entity_id AND CHUNK_NO = :chunk_no
 -- name: add_chunk
 INSERT INTO /*schema*/RAG_CHUNK (
   ENTITY_ID, CHUNK_NO, TEXT_START, TEXT_END, CONTENT_HASH, TENANT_ID, COLLECTION, SOURCE_TYPE, SOURCE_ID, VISIBILITY,
-  OWNER_ID, PROJECT_ID, SPRINT_ID, OCCURRED_AT, METADATA, SECTION, CONTENT
+  OWNER_ID, PROJECT_ID, SPRINT_ID, OCCURRED_AT, SECTION, CONTENT, METADATA
 ) VALUES (
   :entity_id, :chunk_no, :text_start, :text_end, :content_hash, :tenant_id, :collection, :source_type, :source_id,
-  :visibility, :owner_id, :project_id, :sprint_id, :occurred_at, :metadata, :section, :content
+  :visibility, :owner_id, :project_id, :sprint_id, :occurred_at, :section, :content, :metadata
 )
 
 -- name: prune
@@ -62,12 +62,12 @@ WHERE ENTITY_ID IN (/*ids*/IDS) AND /*column*/EMBEDDING IS NULL
 -- name: change_document
 UPDATE /*schema*/RAG_DOCUMENT
 SET TENANT_ID = :tenant_id, OCCURRED_AT = :occurred_at, UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP), TITLE = :title,
-    METADATA = :metadata, URL = :url, BODY = :body
+    URL = :url, METADATA = :metadata, BODY = :body
 WHERE ENTITY_ID = :entity_id
 
 -- name: add_document
-INSERT INTO /*schema*/RAG_DOCUMENT (ENTITY_ID, TENANT_ID, OCCURRED_AT, TITLE, METADATA, URL, BODY)
-VALUES (:entity_id, :tenant_id, :occurred_at, :title, :metadata, :url, :body)
+INSERT INTO /*schema*/RAG_DOCUMENT (ENTITY_ID, TENANT_ID, OCCURRED_AT, TITLE, URL, METADATA, BODY)
+VALUES (:entity_id, :tenant_id, :occurred_at, :title, :url, :metadata, :body)
 
 -- name: drop_document
 DELETE FROM /*schema*/RAG_DOCUMENT WHERE ENTITY_ID = :entity_id

@@ -68,6 +68,30 @@ def test_a_tenant_is_taken_from_the_row_or_the_query(tracker: Tracker) -> None:
         drop(tracker)
 
 
+def test_rows_that_are_deleted_along_announce_themselves(tracker: Tracker) -> None:
+    tracker.sql("CREATE TABLE team (id NUMBER PRIMARY KEY, name VARCHAR2(20))")
+    tracker.sql("CREATE TABLE member (id NUMBER PRIMARY KEY, team_id NUMBER REFERENCES team (id) ON DELETE CASCADE)")
+    tables = {"member": "id", "team": "select id from member where team_id = :id"}
+    source = SelectSource(
+        dataclasses.replace(TASK, name="member", select="select id as source_id from member", tables=tables)
+    )
+    try:
+        statements = apply(tracker.database, [source])
+        assert "UPDATING AND" not in statements[0]
+        assert "UPDATING AND" in statements[1]
+        tracker.sql("INSERT INTO team VALUES (1, 'One')")
+        tracker.sql("INSERT INTO member VALUES (7, 1)")
+        assert announced(tracker) == [("7", 0, "-")]
+        tracker.sql("UPDATE team SET name = 'Two'")
+        assert announced(tracker) == [("7", 1, "-")]
+        tracker.sql("DELETE FROM team")
+        assert announced(tracker) == [("7", 0, "-")]
+    finally:
+        tracker.connection.rollback()
+        tracker.sql("DROP TABLE member")
+        tracker.sql("DROP TABLE team")
+
+
 @pytest.mark.parametrize(
     ("tables", "words"),
     [
