@@ -73,8 +73,8 @@ def invalidate(host: Host, schema: str, name: str) -> list[str]:
     for owner, view, _ in dependents(host, schema, name):
         target = qualified(owner, view)
         rows = host.ask(
-            "SELECT v.source, v.names, v.read_only, v.checked,"
-            " EXISTS (SELECT 1 FROM ora.triggers t WHERE t.rel = v.rel) FROM ora.view_texts v WHERE v.rel = $1::regclass",
+            "SELECT v.source, v.names, v.read_only, v.checked, count(t.name) FROM ora.view_texts v"
+            " LEFT JOIN ora.triggers t ON t.rel = v.rel WHERE v.rel = $1::regclass GROUP BY v.rel",
             target,
         )
         for source, names, read_only, checked, triggers in rows:
