@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from oraclerag.local.engine import packages
@@ -11,6 +10,7 @@ from oraclerag.local.engine import plsql_tree as tree
 from oraclerag.local.engine.host import Host
 from oraclerag.local.engine.packages import Routine
 from oraclerag.local.engine.plsql_compile import EXCEPTIONS, Compiled, Program, Source, out_target
+from oraclerag.local.engine.plsql_names import Cursor, ExceptionName, Frame, UserException, Variable
 from oraclerag.local.engine.plsql_parser import compile_error
 from oraclerag.local.engine.plsql_tree import Span, Statement, Target
 from oraclerag.local.engine.plsql_values import (
@@ -26,16 +26,6 @@ from oraclerag.local.engine.reader import unsupported
 from oraclerag.local.interface import BindType, OraError, OraType, StatementKind
 
 _NOT_FOUND = 1403
-_USER_DEFINED = 6510
-
-
-class UserException(OraError):
-    """An exception that a block declared and raised."""
-
-    def __init__(self, declaration: object, name: str) -> None:
-        super().__init__(_USER_DEFINED, "PL/SQL: unhandled user-defined exception")
-        self.declaration = declaration
-        self.name = name
 
 
 class _Leave(Exception):
@@ -47,63 +37,6 @@ class _Leave(Exception):
 
 class _Return(Exception):
     pass
-
-
-@dataclass(slots=True)
-class Variable:
-    """A variable; a record has ``fields`` instead of a value, with their types where they are declared."""
-
-    type: VariableType | None = None
-    value: Any = None
-    fields: dict[str, Any] | None = None
-    field_types: dict[str, VariableType] = field(default_factory=dict)
-    not_null: bool = False
-
-
-@dataclass(slots=True)
-class Cursor:
-    """A declared cursor; its rows are read when it is opened, as its query sees the data of that moment."""
-
-    query: Span
-    rows: list[tuple[Any, ...]] | None = None
-    position: int = 0
-    found: bool | None = None
-
-
-@dataclass(slots=True)
-class _ExceptionName:
-    number: int | None
-
-
-class Frame:
-    """The names of a block at run time."""
-
-    def __init__(self, parent: Frame | None = None) -> None:
-        self.parent = parent
-        self.names: dict[str, Variable | Cursor | _ExceptionName] = {}
-
-    def find(self, name: str) -> Variable | Cursor | _ExceptionName:
-        """Give what a name stands for; the compiler has seen that it is there."""
-        frame: Frame | None = self
-        while frame is not None:
-            if name in frame.names:
-                return frame.names[name]
-            frame = frame.parent
-        raise OraError(6550, f"line 1, column 1:\nPLS-00201: identifier '{name}' must be declared")
-
-    def variable(self, name: str) -> Variable:
-        """Give a variable."""
-        found = self.find(name)
-        if not isinstance(found, Variable):
-            raise OraError(6550, f"line 1, column 1:\nPLS-00382: expression is of wrong type: {name}")
-        return found
-
-    def cursor(self, name: str) -> Cursor:
-        """Give a cursor."""
-        found = self.find(name)
-        if not isinstance(found, Cursor):
-            raise OraError(6550, f"line 1, column 1:\nPLS-00221: '{name}' is not a cursor or is undefined")
-        return found
 
 
 class Interpreter:
@@ -166,12 +99,12 @@ class Interpreter:
             return EXCEPTIONS.get(name) == error.number
         if isinstance(error, UserException):
             return error.declaration is declared
-        return isinstance(declared, _ExceptionName) and declared.number == error.number
+        return isinstance(declared, ExceptionName) and declared.number == error.number
 
     def _declare(self, declaration: tree.Declaration, frame: Frame, numbers: dict[str, int]) -> None:
         name = declaration.name
         if declaration.kind == "exception":
-            frame.names[name] = _ExceptionName(numbers.get(name))
+            frame.names[name] = ExceptionName(numbers.get(name))
             return
         if declaration.query is not None:
             frame.names[name] = Cursor(declaration.query)
@@ -344,7 +277,7 @@ class Interpreter:
             number = EXCEPTIONS[name]
             return OraError(number, messages.get(number, f"PL/SQL: {name.lower().replace('_', ' ')}"))
         declared = frame.find(name)
-        if isinstance(declared, _ExceptionName) and declared.number is not None:
+        if isinstance(declared, ExceptionName) and declared.number is not None:
             return OraError(declared.number, f"exception {name}")
         return UserException(declared, name)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from oraclerag.local.engine.ddl import notes, questions
@@ -174,3 +175,14 @@ def _foreign_key(host: Host, table: TableState, constraint: Constraint, name: st
         f"FOREIGN KEY ({own_list}) REFERENCES {qualified(schema, parent)} ({other_list})"
         f"{constraint.on_delete}{constraint.deferrable}"
     )
+
+
+@contextmanager
+def primary_key_number(added: Iterable[Constraint]) -> Iterator[None]:
+    """Inside, duplicates under a new primary key are ORA-02437, not ORA-02299 as under a unique key."""
+    try:
+        yield
+    except OraError as error:
+        if error.number == 2299 and any(constraint.kind == "PRIMARY KEY" for constraint in added):
+            raise OraError(2437, "cannot validate - primary key violated") from error
+        raise
