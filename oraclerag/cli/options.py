@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -60,3 +62,21 @@ def scope(tenant: str | None, owner: str | None, groups: list[str] | None, *, ma
     from oraclerag.scope import Scope
 
     return Scope(tenant=tenant, owner=owner, groups=tuple(groups or ()), manager=manager)
+
+
+@contextlib.contextmanager
+def ended_by_signals(screen: Output, is_told: Callable[[], bool], tell: Callable[[], object]) -> Iterator[None]:
+    """Have SIGINT and SIGTERM call ``tell`` inside the block; a second one ends the process at once."""
+
+    def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the interpreter's signature
+        if is_told():
+            raise KeyboardInterrupt
+        tell()
+        screen.say("Ending after this batch; once more ends at once.")
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

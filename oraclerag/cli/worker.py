@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oraclerag.cli.options import FAILED, Json, configuration, opened, output, settings
+from oraclerag.cli.options import FAILED, Json, configuration, ended_by_signals, opened, output, settings
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
@@ -50,8 +47,10 @@ def worker(
         _several(screen, concurrency, once, batch_size, poll_interval)
         return
     stop = threading.Event()
-    _end_on_signals(screen, stop.is_set, stop.set)
-    with opened(batch_size=batch_size, poll_interval=poll_interval) as rag:
+    with (
+        opened(batch_size=batch_size, poll_interval=poll_interval) as rag,
+        ended_by_signals(screen, stop.is_set, stop.set),
+    ):
         if not once:
             screen.say("Working; Ctrl-C ends it after its batch.")
         # one of several ends with the process that started it, also where that was killed
@@ -80,9 +79,9 @@ def _several(screen: Output, concurrency: int, once: bool, batch_size: int | Non
         for worker in workers:
             worker.terminate()
 
-    _end_on_signals(screen, lambda: told, end)
     try:
-        codes = [worker.wait() for worker in workers]
+        with ended_by_signals(screen, lambda: told, end):
+            codes = [worker.wait() for worker in workers]
     finally:
         for worker in workers:
             if worker.poll() is None:
@@ -108,17 +107,6 @@ def _log_to(screen: Output) -> None:
     logger = logging.getLogger("oraclerag")
     logger.setLevel(logging.INFO)
     logger.handlers = [_Messages(screen)]
-
-
-def _end_on_signals(screen: Output, is_told: Callable[[], bool], tell: Callable[[], object]) -> None:
-    def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the interpreter's signature
-        if is_told():
-            raise KeyboardInterrupt
-        tell()
-        screen.say("Ending after this batch; once more ends at once.")
-
-    signal.signal(signal.SIGINT, end)
-    signal.signal(signal.SIGTERM, end)
 
 
 def _show(screen: Output, report: DrainReport) -> None:
