@@ -52,7 +52,7 @@ def test_every_type_comes_back(connection: oracledb.Connection) -> None:
     got = dict(zip(values, row, strict=True))
     got["body"], got["bytes"] = got["body"].read(), got["bytes"].read()
     assert got == values | {"price": 12.5}
-    described = {column.name: column for column in cursor.description}
+    described = {column.name: column for column in cursor.description or ()}
     assert described["ID"].null_ok is False
     assert (described["EMBEDDING"].vector_dimensions, described["SMALL"].vector_format) == (
         3,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from psycopg.conninfo import make_conninfo
 from psycopg.pq.abc import PGresult
 
 from oraclerag.local.engine import oids as pg
@@ -58,7 +59,9 @@ class Dictionary:
 
     def __init__(self, conninfo: str) -> None:
         self._lock = threading.Lock()
-        self._connection = Connection(conninfo)
+        # Sessions wait for this connection: it must not wait for one of them.
+        options = "-c lock_timeout=2s -c statement_timeout=30s"
+        self._connection = Connection(make_conninfo(conninfo, options=options))
         self._answers: dict[tuple[str, ...], Any] = {}
         self.epoch = 0
         found = {name: int(oid) for name, oid in self._rows(self._connection.simple(_OWN_TYPES.encode()))}

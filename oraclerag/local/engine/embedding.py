@@ -6,7 +6,7 @@ place-holder. The session undoes such a run, has the texts embedded in one batch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from oraclerag.local.engine import oids as pg
@@ -20,6 +20,11 @@ _FILL = (
     b"INSERT INTO ora.embed_cache (model, digest, embedding) VALUES ($1, md5($2)::uuid, $3)"
     b" ON CONFLICT (model, digest) DO NOTHING"
 )
+_FILL_OWN = (
+    b"INSERT INTO ora.embed_own (session, model, digest, embedding) VALUES (pg_backend_pid(), $1, md5($2)::uuid, $3)"
+    b" ON CONFLICT (session, model, digest) DO UPDATE SET embedding = excluded.embedding"
+)
+_EMPTY_OWN = b"DELETE FROM ora.embed_own WHERE session = pg_backend_pid()"
 _TRIM = (
     b"DELETE FROM ora.embed_cache WHERE number <="
     b" (SELECT number FROM ora.embed_cache ORDER BY number DESC OFFSET %d LIMIT 1)"
@@ -82,28 +87,29 @@ class Embedder:
         """Embed announced texts and put them into the cache.
 
         They go in through another connection, so that no lock on the cache is held until a user's transaction ends;
-        with ``own_transaction`` through that one, for a transaction whose snapshot would not see them.
+        with ``own_transaction`` into rows of its own, for a transaction whose snapshot would not see the others.
         """
         by_model: dict[str, dict[str, None]] = {}
         for model, text in announced:
             by_model.setdefault(model, {})[text] = None
-        for model, texts in by_model.items():
-            for commands in self._fill_commands(model, list(texts)):
+        for model, distinct in by_model.items():
+            texts = list(distinct)
+            vectors = self.embed(model, texts)
+            for start in range(0, len(texts), _FILL_BATCH):
+                batch = zip(texts[start : start + _FILL_BATCH], vectors[start : start + _FILL_BATCH], strict=True)
                 if own_transaction is not None:
-                    own_transaction.guarded(commands)
+                    own_transaction.guarded(self._insert(_FILL_OWN, model, batch))
                 else:
-                    self._dictionary.send(commands)
+                    self._dictionary.send(self._insert(_FILL, model, batch))
+            if own_transaction is None:
+                self._dictionary.send([Text(_TRIM % (_KEPT + 2 * len(texts)))])
 
-    def _fill_commands(self, model: str, texts: Sequence[str]) -> Iterator[list[Command]]:
+    def _insert(self, statement: bytes, model: str, batch: Iterable[tuple[str, bytes]]) -> list[Command]:
         oids = (pg.TEXT, pg.TEXT, self._dictionary.own.vector)
-        vectors = self.embed(model, texts)
-        for start in range(0, len(texts), _FILL_BATCH):
-            batch = zip(texts[start : start + _FILL_BATCH], vectors[start : start + _FILL_BATCH], strict=True)
-            yield [
-                Statement(_FILL, (model.encode(), text.encode(), vector), oids, (BINARY, BINARY, BINARY))
-                for text, vector in batch
-            ]
-        yield [Text(_TRIM % (_KEPT + 2 * len(texts)))]
+        return [
+            Statement(statement, (model.encode(), text.encode(), vector), oids, (BINARY, BINARY, BINARY))
+            for text, vector in batch
+        ]
 
     def until_known(
         self, run: Callable[[], None], undo: Callable[[], None], connection: Connection, *, inside: bool
@@ -119,6 +125,8 @@ class Embedder:
             announced = [*connection.announced]
             connection.announced.clear()
             if not announced:
+                if inside and seen:
+                    connection.pipeline([Text(_EMPTY_OWN)])
                 return
             undo()
             if seen.issuperset(announced):

@@ -142,7 +142,28 @@ def _comparison_key(name: str) -> Found:
     return 22848, f"cannot use {name} type as comparison key"
 
 
+_TYPE_NAMES = {
+    "numeric": "NUMBER", "odate": "DATE", "varchar2": "CHAR", "text": "CHAR", "clob": "CLOB", "blob": "BLOB",
+    "vector": "VECTOR", "jsonb": "JSON", "boolean": "BOOLEAN", "bytea": "BINARY", "double precision": "BINARY_DOUBLE",
+    "real": "BINARY_FLOAT", "timestamp without time zone": "TIMESTAMP", "interval": "INTERVAL DAY TO SECOND",
+    "timestamp with time zone": "TIMESTAMP WITH TIME ZONE", "tid": "ROWID", "integer": "NUMBER", "bigint": "NUMBER",
+}  # fmt: skip
+_TYPE = "|".join(sorted(map(re.escape, _TYPE_NAMES), key=len, reverse=True))
+_ASSIGNMENT = re.compile(rf"is of type ({_TYPE})\S* but .*expression is of type ({_TYPE})\b")
+_OPERANDS = re.compile(rf"operator does not exist: ({_TYPE}) \S+ ({_TYPE})$")
+_BRANCHES = re.compile(rf"types ({_TYPE}) and ({_TYPE}) cannot be matched")
+
+
 def _inconsistent(error: PgError) -> str:
+    """Say which types do not go together, in Oracle's names for them."""
+    for pattern in (_ASSIGNMENT, _OPERANDS, _BRANCHES):
+        match = pattern.search(error.message)
+        if match is not None:
+            return f"inconsistent datatypes: expected {_TYPE_NAMES[match[1]]} got {_TYPE_NAMES[match[2]]}"
+    match = re.search(r"function ora\.(\w+)\((.*)\) does not exist", error.message)
+    if match is not None:
+        arguments = ", ".join(_TYPE_NAMES.get(name, name.upper()) for name in match[2].split(", "))
+        return f"inconsistent datatypes: {match[1].upper()} does not take ({arguments})"
     return f"inconsistent datatypes: {error.message}"
 
 

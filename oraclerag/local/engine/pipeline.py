@@ -298,10 +298,10 @@ class Connection:
         prepared = self._prepared[key] = Prepared(name, actual, description)
         return prepared
 
-    def guarded(self, commands: Sequence[Command]) -> list[PGresult]:
+    def guarded(self, commands: Sequence[Command], *, size: int = 0) -> list[PGresult]:
         """Run commands in an open transaction between SAVEPOINT and RELEASE; a failure undoes them alone."""
         try:
-            return self.pipeline([SAVEPOINT, *commands, RELEASE])[1:-1]
+            return self.pipeline([SAVEPOINT, *commands, RELEASE], size=size)[1:-1]
         except PgError as error:
             self.undo()
             error.index -= 1

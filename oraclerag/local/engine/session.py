@@ -56,6 +56,7 @@ class Session:
                 "client_min_messages": "notice",
                 "timezone": "UTC",
                 "search_path": f'"{user}",ora,public'.replace(" ", "\\ "),
+                "application_name": user.replace(" ", "\\ "),  # DROP USER asks who is connected
                 "ora.user": user.replace(" ", "\\ "),
                 "ora.schema": user.replace(" ", "\\ "),
                 "ora.max_string_size": "STANDARD" if self.max_string_size == 4000 else "EXTENDED",
@@ -65,7 +66,9 @@ class Session:
         )
         try:
             self._connection = Connection(make_conninfo(database.conninfo, options=options), client)
-        except ConnectionLost:
+        except ConnectionLost as error:
+            if "too many clients" in str(error):
+                raise OraError(20, "maximum number of processes exceeded") from None
             raise OraError(1033, "ORACLE initialization or shutdown in progress") from None
         self._environment = Environment(dt.UTC, Formats(), self.max_string_size)
         self._executor = Executor(self._connection, database.dictionary, database.embedder, self._environment)
@@ -202,7 +205,11 @@ class Session:
         oids = [pg.BYTEA if isinstance(value, bytes) else 0 for value in parameters]
         command = Statement(statement.encode(), values, oids, formats, result_format=0)
         with self._call(statement):
-            result = self._run_own([command])[0]
+            size = sum(len(value) for value in values if value)
+            if self._connection.idle:
+                result = self._connection.pipeline([command], size=size)[0]
+            else:
+                result = self._connection.guarded([command], size=size)[0]
             if (result.command_status or b"").split(b" ")[0].decode() in _WRITES:
                 self._probing = None
                 self._database.dictionary.changed()
@@ -278,11 +285,6 @@ class Session:
             raise OraError(900, "invalid SQL statement")
         return plan
 
-    def _run_own(self, commands: Sequence[Command]) -> list[PGresult]:
-        if self._connection.idle:
-            return self._connection.pipeline(commands)
-        return self._connection.guarded(commands)
-
     def _begin(self) -> None:
         if self._connection.idle:
             self._connection.simple(b"BEGIN")
@@ -349,7 +351,10 @@ class Session:
     def _set(self, name: str, value: str) -> None:
         """Change a setting of PostgreSQL for the session, also beyond a rollback."""
         statement = Statement(b"SELECT set_config($1, $2, false)", [name.encode(), value.encode()], [25, 25], [0, 0])
-        self._run_own([statement])
+        if self._connection.idle:
+            self._connection.pipeline([statement])
+        else:
+            self._connection.guarded([statement])
         if not self._connection.idle:
             self._changed_settings[name] = value
 

@@ -104,6 +104,18 @@ def test_in_a_snapshot_that_cannot_see_what_others_add(notes: Driver) -> None:
     assert notes.value("SELECT embedding FROM notes WHERE id = 2") == vector("text 2")
 
 
+def test_snapshots_do_not_wait_for_one_another(notes: Driver, connect: Connect) -> None:
+    pair = [notes, connect()]
+    sql = "SELECT VECTOR_EMBEDDING(m USING body AS data) FROM notes WHERE id = 5"
+    for driver in pair:
+        driver.run("ALTER SESSION SET ISOLATION_LEVEL = SERIALIZABLE")
+        driver.dml("DELETE FROM notes WHERE id = -1")
+    for driver in pair:
+        assert driver.rows(sql) == [(vector("text 5"),)]
+    assert notes.session.ask("SELECT count(*)::int4 FROM ora.embed_own") == [(0,)]
+    assert connect().rows(sql) == [(vector("text 5"),)]
+
+
 def test_an_array_over_columns(notes: Driver, models: FakeModels) -> None:
     sql = "UPDATE notes SET embedding = VECTOR_EMBEDDING(m USING body || :1 AS data) WHERE id = :2"
     assert notes.many(sql, [("!", 1), ("?", 2), ("!", 1)], [TEXT, NUMBER]).counts == [1, 1, 1]

@@ -140,6 +140,30 @@ def test_text_becomes_what_the_column_is(db: Driver, column: str, text: str, sto
 
 
 @pytest.mark.parametrize(
+    ("column", "source", "stored"),
+    [
+        ("NUMBER", "' 1.5 '", Decimal("1.5")),
+        ("DATE", "'03-FEB-24'", dt.datetime(2024, 2, 3)),
+        ("DATE", "TIMESTAMP '2024-02-03 10:11:12.9'", dt.datetime(2024, 2, 3, 10, 11, 12)),
+        ("TIMESTAMP", "'03-FEB-24 10.11.12.5 PM'", dt.datetime(2024, 2, 3, 22, 11, 12, 500_000)),
+        ("RAW(4)", "'00FF'", b"\x00\xff"),
+        ("VARCHAR2(20)", "-0.50", "-.5"),
+        ("VARCHAR2(20)", "DATE '2024-02-03'", "03-FEB-24"),
+        ("BINARY_DOUBLE", "'2.5'", 2.5),
+        ("BOOLEAN", "'yes'", True),
+        ("NUMBER", "TRUE", 1),
+    ],
+)
+def test_what_a_query_gives_becomes_what_the_column_is(db: Driver, column: str, source: str, stored: Any) -> None:
+    db.run(f"CREATE TABLE t (a {column})", "CREATE TABLE s (v VARCHAR2(40))")
+    db.dml("INSERT INTO s VALUES ('x')")
+    db.dml(
+        f"INSERT INTO t SELECT MAX({source}) FROM s" if source[0] == "'" else f"INSERT INTO t SELECT {source} FROM s"
+    )
+    assert db.value("SELECT a FROM t") == stored
+
+
+@pytest.mark.parametrize(
     ("column", "text", "number"),
     [
         ("NUMBER", "ten", 1722),

@@ -125,23 +125,21 @@ def test_nowait_and_wait(queue: Driver, connect: Connect) -> None:
 
 
 def test_a_deadlock_undoes_one_statement_of_one_session(queue: Driver, connect: Connect) -> None:
-    other = connect()
-    queue.dml("UPDATE q SET state = 'A' WHERE id = 1")
-    other.dml("UPDATE q SET state = 'B' WHERE id = 2")
-    waiting = Background(lambda: queue.dml("UPDATE q SET state = 'A' WHERE id = 2"))
-    numbers = []
-    try:
-        other.dml("UPDATE q SET state = 'B' WHERE id = 1")
-    except OraError as error:
-        numbers.append(error.number)
-        assert other.rows("SELECT state FROM q WHERE id = 2") == [("B",)]
-        other.rollback()
-        assert waiting.result() == 1
-    else:
-        with pytest.raises(OraError) as caught:
-            waiting.result()
-        numbers.append(caught.value.number)
-    assert numbers == [60]
+    pair = [queue, connect()]
+    for own, driver in enumerate(pair, 1):
+        driver.dml("UPDATE q SET state = 'FIRST' WHERE id = :1", own)
+    calls = [
+        Background(lambda driver=driver, other=other: driver.dml("UPDATE q SET state = 'SECOND' WHERE id = :1", other))  # type: ignore[misc]
+        for driver, other in zip(pair, (2, 1), strict=True)
+    ]
+    while all(call.running for call in calls):
+        time.sleep(0.01)
+    victim = 0 if not calls[0].running else 1
+    assert number_of(calls[victim].result) == 60
+    # Its transaction goes on, with what it did before; the other one waits for its end.
+    assert pair[victim].rows("SELECT state FROM q WHERE id = :1", victim + 1) == [("FIRST",)]
+    pair[victim].rollback()
+    assert calls[1 - victim].result() == 1
 
 
 def test_serializable(queue: Driver, connect: Connect) -> None:

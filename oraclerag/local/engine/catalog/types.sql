@@ -237,6 +237,41 @@ BEGIN
   END LOOP;
 END $$;
 
+-- Text assigned to a column of another type is read as the functions of functions.sql read it (which come later: PL/pgSQL
+-- looks names up when it runs). text to bytea is among them.
+DO $$
+DECLARE
+  c record;
+BEGIN
+  FOR c IN SELECT source, target, reader FROM
+      (VALUES ('text'), ('ora.varchar2')) AS sources(source),
+      (VALUES ('ora.odate', 'as_date'), ('timestamp', 'as_timestamp'), ('timestamptz', 'to_timestamp_tz'), ('bool', 'to_boolean'),
+              ('float8', 'as_double'), ('interval', 'as_interval'), ('bytea', 'as_raw')) AS targets(target, reader)
+    WHERE source <> 'text' OR target <> 'bytea'
+  LOOP
+    EXECUTE format('CREATE FUNCTION ora.assign_%s(t %s) RETURNS %s LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE AS '
+                   '$f$ BEGIN RETURN ora.%1$s(t::text); END $f$', c.reader, c.source, c.target);
+    EXECUTE format('CREATE CAST (%s AS %s) WITH FUNCTION ora.assign_%s(%1$s) AS ASSIGNMENT', c.source, c.target, c.reader);
+  END LOOP;
+END $$;
+
+-- And the other way round, as ora.s prints it: without these casts PostgreSQL would use its own text for every type.
+DO $$
+DECLARE
+  c record;
+BEGIN
+  FOR c IN SELECT source, target FROM
+      (VALUES ('ora.odate'), ('timestamp'), ('timestamptz'), ('interval'), ('bool'), ('float8'), ('jsonb'), ('vector'), ('tid'), ('bytea'), ('numeric'))
+        AS sources(source),
+      (VALUES ('ora.varchar2'), ('ora.clob')) AS targets(target)
+    WHERE (source, target) NOT IN (('numeric', 'ora.varchar2'), ('bytea', 'ora.clob'))
+  LOOP
+    EXECUTE format('CREATE FUNCTION ora.assign_%s(v %s) RETURNS %s LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE AS '
+                   '$f$ BEGIN RETURN ora.s(v)::%3$s; END $f$', split_part(c.target, '.', 2), c.source, c.target);
+    EXECUTE format('CREATE CAST (%s AS %s) WITH FUNCTION ora.assign_%s(%1$s) AS ASSIGNMENT', c.source, c.target, split_part(c.target, '.', 2));
+  END LOOP;
+END $$;
+
 -- A function of LANGUAGE internal is looked up by name among PostgreSQL's 3,000 built-in ones whenever a value of its type
 -- is read or a comparison starts: 5 microseconds, several times the work itself. So, now that the checks of CREATE TYPE
 -- are passed, the types, operators and operator classes are pointed at the built-in functions themselves.
@@ -290,6 +325,9 @@ ALTER TABLE ora.model ALTER COLUMN data SET STORAGE EXTERNAL;
 CREATE UNLOGGED TABLE ora.embed_cache (
   model text NOT NULL, digest uuid NOT NULL, embedding vector NOT NULL, number int8 GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (model, digest));
 CREATE INDEX embed_cache_number ON ora.embed_cache (number);
+-- The same for a transaction whose snapshot does not see what others commit: its own rows, gone when the statement is done.
+CREATE UNLOGGED TABLE ora.embed_own (
+  session int4 NOT NULL, model text NOT NULL, digest uuid NOT NULL, embedding vector NOT NULL, PRIMARY KEY (session, model, digest));
 CREATE FUNCTION ora.embed(model_name text, dimensions int4, input text) RETURNS vector LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   found_embedding vector;
@@ -298,6 +336,11 @@ BEGIN
     RETURN NULL;
   END IF;
   SELECT c.embedding INTO found_embedding FROM ora.embed_cache c WHERE c.model = model_name AND c.digest = md5(input)::uuid;
+  IF FOUND THEN
+    RETURN found_embedding;
+  END IF;
+  SELECT c.embedding INTO found_embedding FROM ora.embed_own c
+  WHERE c.session = pg_backend_pid() AND c.model = model_name AND c.digest = md5(input)::uuid;
   IF FOUND THEN
     RETURN found_embedding;
   END IF;
