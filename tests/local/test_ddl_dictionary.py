@@ -147,6 +147,8 @@ def test_a_user_can_be_made_logged_in_changed_and_dropped(connection: oracledb.C
         cursor.execute(f"GRANT CONNECT, RESOURCE, CREATE MINING MODEL TO {name}")
         with oracledb.connect(user=name, password="First 1", dsn=account.dsn) as other:
             other.cursor().execute("CREATE TABLE t (a NUMBER)")
+            with pytest.raises(oracledb.DatabaseError, match="ORA-01940"):
+                cursor.execute(f"DROP USER {name} CASCADE")
             assert other.cursor().execute("SELECT granted_role FROM user_role_privs ORDER BY 1").fetchall() == [
                 ("CONNECT",),
                 ("RESOURCE",),
