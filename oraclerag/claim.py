@@ -172,7 +172,7 @@ class Queue:
         failures = sorted(failures, key=lambda failure: failure.entity.entity_id)
         with self._connection.cursor() as cursor, own_tables():
             tickets = [{"entity_id": failure.entity.entity_id, **token} for failure in failures]
-            freed = self._many(cursor, "free_ticket", tickets)
+            freed = execute_counted(cursor, self._sql["free_ticket"], tickets)
             # Only while the ticket was ours: another worker may have read the rights meanwhile.
             ours = [failure for failure, count in zip(failures, freed, strict=True) if count]
             hidden = [
@@ -325,9 +325,10 @@ class Queue:
             touched += cursor.rowcount
         return touched
 
-    def _many(self, cursor: oracledb.Cursor, name: str, rows: Sequence[Mapping[str, Any]]) -> list[int]:
-        """Run a statement for every row of binds; gives the number of rows that each touched."""
-        return execute_counted(cursor, self._sql[name], rows)
+    def _many(self, cursor: oracledb.Cursor, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Run a statement for every row of binds."""
+        if rows:
+            cursor.executemany(self._sql[name], list(rows))
 
 
 def _cut(message: str, size: int = 1000) -> str:

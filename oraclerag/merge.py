@@ -202,16 +202,20 @@ class Merge:
             self._many(cursor, name, rows.of[name])
         self._many(cursor, "details", rows.of["details"])
         embedded = self._embed(cursor, rows.embed)
-        counts = self._many(cursor, "change_document", rows.of["change_document"])
+        counts = execute_counted(cursor, self._statement("change_document"), rows.of["change_document"], _KINDS)
         lost = [row for row, count in zip(rows.of["change_document"], counts, strict=True) if not count]
         self._many(cursor, "add_document", [*rows.of["add_document"], *lost])
         self._many(cursor, "drop_document", rows.of["drop_document"])
         self._many(cursor, "note_entity", rows.of["note_entity"])
         return embedded
 
-    def _many(self, cursor: oracledb.Cursor, name: str, rows: Sequence[Mapping[str, Any]]) -> list[int]:
-        kinds = {bind: kind for bind, kind in _KINDS.items() if rows and bind in rows[0]}
-        return execute_counted(cursor, self._statement(name), rows, kinds)
+    def _many(self, cursor: oracledb.Cursor, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        if not rows:
+            return
+        kinds = {bind: kind for bind, kind in _KINDS.items() if bind in rows[0]}
+        if kinds:
+            cursor.setinputsizes(**kinds)
+        cursor.executemany(self._statement(name), rows)
 
     def _embed(self, cursor: oracledb.Cursor, entities: Sequence[int]) -> int:
         embedded = 0
