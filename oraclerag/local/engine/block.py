@@ -237,7 +237,7 @@ class Query:
 
     def __init__(self, body: Body) -> None:
         self.body: Body = body
-        self.with_parts: list[tuple[str, list[str], Query, str]] = []
+        self.with_parts: list[tuple[str, list[str], Query]] = []
         self.recursive = False
         self.order: list[Node] = []
         self.offset: Node | None = None
@@ -260,14 +260,14 @@ class Query:
     def write(self, output: Output) -> None:
         """Write it."""
         append = output.pieces.append
-        for number, (name, columns, query, cycle) in enumerate(self.with_parts):
+        for number, (name, columns, query) in enumerate(self.with_parts):
             append(", " if number else ("WITH RECURSIVE " if self.recursive else "WITH "))
             append(quote(name))
             if columns:
                 append(f" ({', '.join(quote(column) for column in columns)})")
             append(" AS (")
             query.write(output)
-            append(f"){cycle}")
+            append(")")
         if self.with_parts:
             append(" ")
         self._write_body(output, self.body, self)

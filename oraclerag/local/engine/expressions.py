@@ -38,7 +38,7 @@ class ExpressionParser(Cursor):
     """Reads expressions at :attr:`position` into nodes.
 
     What a query block must know of its expressions is collected on the way: ``aggregates``, ``windows``, ``rownums``
-    and ``sequences`` hold the nodes of the block that is being read. ``binds_allowed`` is False for DDL.
+    and ``sequences`` hold the nodes of the block that is being read, which is inside ``subqueries`` others. ``binds_allowed`` is False for DDL.
     """
 
     def __init__(self, tokens: list[Token], names: Names, source: str = "") -> None:
@@ -51,6 +51,7 @@ class ExpressionParser(Cursor):
         self.embeds = False
         self.levels: list[Node] = []
         self.nested_aggregate: int | None = None
+        self.subqueries = 0
 
     def parenthesized_query(self) -> Node:
         """Read ``(query)`` as an expression; the query parser provides it."""
@@ -145,8 +146,7 @@ class ExpressionParser(Cursor):
                     return node
                 return _condition(Operand(left), f" {word}IN ", self.parenthesized_query())
             values = self._list(left)
-            first: list[Node] = values
-            return _condition(Operand(left, _first_typed(first), compared=True), f" {word}IN (", *join(values), ")")
+            return _condition(Operand(left, values[0], compared=True), f" {word}IN (", *join(values), ")")
         if self.accept("BETWEEN"):
             low = self.operand()
             self.need("AND")
@@ -320,7 +320,7 @@ class ExpressionParser(Cursor):
             return literals.number(token)
         if kind == "string":
             self.position += 1
-            return literals.string(token.value)
+            return literals.string(token.value, self.names.max_string_size)
         if kind == "bind":
             return self._bind(token)
         if token.upper == "(":
@@ -432,10 +432,6 @@ class ExpressionParser(Cursor):
 
 def _condition(*parts: str | Node) -> Node:
     return Node(*parts, kind="condition", type="boolean")
-
-
-def _first_typed(values: list[Node]) -> Node | None:
-    return values[0] if values else None
 
 
 def _product(left: Node, right: Node) -> DataType:

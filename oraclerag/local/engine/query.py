@@ -10,7 +10,7 @@ from oraclerag.local.engine.block import Block, Body, Item, Query, Rows, SetOper
 from oraclerag.local.engine.lexer import Token
 from oraclerag.local.engine.operands import Operand, truth
 from oraclerag.local.engine.row_limits import RowLimitParser
-from oraclerag.local.engine.scope import Column, Scope
+from oraclerag.local.engine.scope import Column, Columns, Scope
 from oraclerag.local.engine.tree import Node, join, walk
 from oraclerag.local.engine.words import RESERVED, quote
 from oraclerag.local.interface import OraError
@@ -44,9 +44,9 @@ class QueryParser(RowLimitParser):
         self.common.pop()
         return query
 
-    def _with(self) -> tuple[list[tuple[str, list[str], Query, str]], bool]:
+    def _with(self) -> tuple[list[tuple[str, list[str], Query]], bool]:
         self.position += 1
-        parts: list[tuple[str, list[str], Query, str]] = []
+        parts: list[tuple[str, list[str], Query]] = []
         recursive = False
         while True:
             if self.token.upper in ("FUNCTION", "PROCEDURE") and self.peek().kind in ("word", "quoted"):
@@ -64,24 +64,26 @@ class QueryParser(RowLimitParser):
             ):
                 recursive = refusals.check_recursion(query, name, columns, position) or recursive
             self.need(")")
-            known = self._columns_of(query)
-            if columns and known is not None and not isinstance(query.body, Rows):
-                if len(known) != len(columns) and len(first_items(query)) != len(columns):
-                    raise OraError(
-                        32038, "number of WITH clause column names does not match number of elements", position
-                    )
-                known = dict(zip(columns, known.values(), strict=False))
-            elif columns:
-                known = dict.fromkeys(columns, "")
+            known = self._listed_columns(query, columns, position) if columns else self._columns_of(query)
             self.common[-1][name] = known
             if self.token.upper in ("SEARCH", "CYCLE"):
                 self.unsupported(f"{self.token.upper} clause of WITH")
-            parts.append((name, columns, query, ""))
+            parts.append((name, columns, query))
             if not self.accept(","):
                 break
         if not self.at("SELECT") and not self.at("("):
             self.missing("SELECT")
         return parts, recursive
+
+    def _listed_columns(self, query: Query, columns: list[str], position: int) -> Columns:
+        """Give the columns of a WITH query that lists their names; another number of them is ORA-32038."""
+        block = first_block(query.body)
+        if block is None or block.star:
+            return dict.fromkeys(columns, "")
+        if len(block.items) != len(columns):
+            raise OraError(32038, "number of WITH clause column names does not match number of elements", position)
+        types = [item.node.own_type() if isinstance(item.node, Column) else item.node.type for item in block.items]
+        return dict(zip(columns, types, strict=True))
 
     def _body(self) -> Body:
         left = self._set_term()
@@ -150,7 +152,7 @@ class QueryParser(RowLimitParser):
         else:
             self.accept("ALL")
         self._select_list(block)
-        if self.sequences and block.distinct:
+        if self.sequences and (block.distinct or self.subqueries):
             raise OraError(2287, "sequence number not allowed here", self.token.position)
         sequences = len(self.sequences)
         if self.accept("FROM"):
@@ -472,7 +474,9 @@ class QueryParser(RowLimitParser):
             node = self.parenthesized_query()
             self.need(")")
             return node
+        self.subqueries += 1
         query = self.query()
+        self.subqueries -= 1
         if query.order and not query.limited:
             raise OraError(907, "missing right parenthesis", self.token.position)
         self.need(")")
@@ -493,9 +497,3 @@ class QueryParser(RowLimitParser):
             and not (query.with_parts or query.order or query.limited)
             and all(node.kind not in ("rownum", "nextval", "subquery") for node in walk(block.items[0].node))
         )
-
-
-def first_items(query: Query) -> list[Item]:
-    """Give the select list that names the columns."""
-    block = first_block(query.body)
-    return block.items if block is not None else []
