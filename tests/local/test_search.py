@@ -26,6 +26,7 @@ from oraclerag.errors import (
 from oraclerag.local import LocalDatabase
 from oraclerag.model import drop_model, list_models, load_model, use_model
 from oraclerag.rag import Rag
+from oraclerag.testing import tiny_model
 from tests.local.conftest import Account
 from tests.local.library import Entry, ids, install, settings_of, shelve
 
@@ -247,25 +248,27 @@ def test_refuses_without_a_database_and_with_a_wrong_password(account: Account) 
     assert "wrong" not in str(raised.value).lower()
 
 
+@pytest.mark.parametrize("dimensions", [16, 384])
 def test_a_switch_of_the_model_reaches_a_process_that_searches(
-    account: Account, tiny_file: Path, tmp_path: Path
+    account: Account, tiny_file: Path, tmp_path: Path, dimensions: int
 ) -> None:
-    from oraclerag.testing import tiny_model
-
-    smaller = tmp_path / "smaller.onnx"
-    smaller.write_bytes(tiny_model(16))
+    other = tmp_path / "other.onnx"
+    other.write_bytes(tiny_model(dimensions, seed=1))
     with install(account, tiny_file) as rag:
         with rag.database.transaction() as connection:
             shelve(connection, account.user, [Entry("1", "late payments")])
         assert ids(rag.search("late payments", scope=MANAGER)) == ["1"]
         with rag.database.connect() as connection:
-            before = load_model(connection, smaller, name="TINY", schema=account.user)
-            use_model(connection, before.physical_name, schema=account.user, rebuild=True)
+            newer = load_model(connection, other, name="TINY", schema=account.user)
+            use_model(connection, newer.physical_name, schema=account.user, rebuild=True)
         with rag.database.transaction() as connection:
             shelve(connection, account.user, [Entry("2", "late payments")])
-        # what this process remembers of the installation names the old model and a column of another dimension
-        assert ids(rag.search("late payments", scope=MANAGER)) == ["2"]
+        # this process remembers the old model, whose vectors have another dimension, or worse, the same
+        found = rag.search("late payments", scope=MANAGER)
+        assert ids(found) == ["2"]
+        assert found[0].distance == pytest.approx(0, abs=1e-6)
+        assert newer.physical_name in found.statement
         with rag.database.connect() as connection:
             names = {model.physical_name for model in list_models(connection, schema=account.user)}
-            drop_model(connection, (names - {before.physical_name}).pop(), schema=account.user)
+            drop_model(connection, (names - {newer.physical_name}).pop(), schema=account.user)
         assert ids(rag.search("late payments", scope=MANAGER)) == ["2"]
