@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,10 +87,17 @@ class Queue:
         self._lease = lease
         self._max_attempts = max_attempts
 
-    def turn(self, turns: Turns) -> list[tuple[int, str]]:
-        """Say which lane and tenant are next, and which after them; empty where nothing waits. One plain query."""
+    def turn(self, turns: Turns, types: Collection[str]) -> list[tuple[int, str]]:
+        """Say which lane and tenant are next, and which after them; empty where nothing waits. One plain query.
+
+        ``types`` are the sources that this worker may serve, at least one.
+        """
+        listed, binds = in_list(sorted(types), "t")
         with self._connection.cursor() as cursor, own_tables():
-            cursor.execute(self._sql["next_tenants"], last_change=turns.last[0], last_bulk=turns.last[1])
+            cursor.execute(
+                self._sql.with_names("next_tenants", types=listed),
+                {**binds, "last_change": turns.last[0], "last_bulk": turns.last[1]},
+            )
             row = cursor.fetchone()
         next_change, first_change, next_bulk, first_bulk = row or (None,) * 4
         found = [(0, next_change or first_change), (1, next_bulk or first_bulk)]

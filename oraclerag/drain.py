@@ -143,12 +143,12 @@ class _Batch:
     def _find(self) -> bool:
         """Claim a batch of whoever's turn it is; False where nothing waits."""
         state, settings = self._state, self._settings
-        served: dict[str, bool] = {}
-        if state.idle_sources:  # rows of a source that is left alone must not keep the poll busy
-            served = self._served(in_force.read(self._connection, self._schema))
+        # What is in force is asked for when something waits; while a source is left alone, before every look.
+        served = self._served(in_force.read(self._connection, self._schema)) if state.idle_sources else None
         for _ in range(2):
-            turns = self._queue.turn(state.turns)
-            if turns and not served:
+            types = self._sources if served is None else served
+            turns = self._queue.turn(state.turns, types) if types else []
+            if turns and served is None:
                 served = self._served(in_force.read(self._connection, self._schema))
             if not turns or not served:
                 return False

@@ -3,13 +3,17 @@
 -- name: next_tenants
 -- An idle poll is this one plain query: the tenant whose turn it is, per lane, and the first one to begin again with.
 SELECT (SELECT MIN(a.TENANT_ID) FROM /*schema*/RAG_DIRTY a WHERE a.STATE = 'READY' AND a.LANE = 0
-          AND a.TENANT_ID > :last_change AND a.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)) AS NEXT_CHANGE,
+          AND a.TENANT_ID > :last_change AND a.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
+          AND a.SOURCE_TYPE IN (/*types*/TYPES)) AS NEXT_CHANGE,
        (SELECT MIN(b.TENANT_ID) FROM /*schema*/RAG_DIRTY b WHERE b.STATE = 'READY' AND b.LANE = 0
-          AND b.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)) AS FIRST_CHANGE,
+          AND b.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
+          AND b.SOURCE_TYPE IN (/*types*/TYPES)) AS FIRST_CHANGE,
        (SELECT MIN(c.TENANT_ID) FROM /*schema*/RAG_DIRTY c WHERE c.STATE = 'READY' AND c.LANE = 1
-          AND c.TENANT_ID > :last_bulk AND c.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)) AS NEXT_BULK,
+          AND c.TENANT_ID > :last_bulk AND c.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
+          AND c.SOURCE_TYPE IN (/*types*/TYPES)) AS NEXT_BULK,
        (SELECT MIN(d.TENANT_ID) FROM /*schema*/RAG_DIRTY d WHERE d.STATE = 'READY' AND d.LANE = 1
-          AND d.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)) AS FIRST_BULK
+          AND d.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
+          AND d.SOURCE_TYPE IN (/*types*/TYPES)) AS FIRST_BULK
 FROM dual
 
 -- name: pick

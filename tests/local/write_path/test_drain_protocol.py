@@ -192,12 +192,21 @@ def test_tenants_take_turns(tracker: Tracker) -> None:
             tracker.enqueue(f"{tenant}-{number}", tenant=tenant)
     queue = Queue(tracker.connection, tracker.database.schema, lease=300, max_attempts=5)
     served = []
-    while turn := queue.turn(turns):
+    while turn := queue.turn(turns, ["task"]):
         lane, tenant = turn[0]
         queue.claim(lane, tenant, types={"task": False}, limit=1, come_back=2.0)
         turns.last[lane] = tenant
         served.append(tenant)
     assert served == ["acme", "beta", "coda", "acme", "beta", "acme", "acme", "acme"]
+
+
+def test_rows_that_nobody_here_serves_stop_nobody_elses_turn(tracker: Tracker) -> None:
+    for tenant in range(20):
+        tracker.enqueue("x", source="elsewhere", tenant=f"a{tenant:02}")
+    tracker.task(1)
+    tracker.enqueue(1, tenant="zulu")
+    assert tracker.drain().indexed == 1
+    assert len(tracker.queue()) == 20
 
 
 # -- failures ---------------------------------------------------------------------------------------------------------
