@@ -53,6 +53,7 @@ class Rag:
         self._sources = from_settings(self.settings)
         self._tables_are_ours = False
         self._searcher = Searcher(self.database, check=schema.require)
+        self._worker = threading.local()
 
     def __enter__(self) -> Rag:
         return self
@@ -146,7 +147,10 @@ class Rag:
     def drain(self) -> DrainReport:
         """Work off one batch of the queue."""
         self._require_tables()
-        return draining.drain(self.database, self._sources, self.settings)
+        # From batch to batch, so that tenants and lanes take turns; one per thread, for threads may share a Rag.
+        if not hasattr(self._worker, "state"):
+            self._worker.state = draining.WorkerState()
+        return draining.drain(self.database, self._sources, self.settings, state=self._worker.state)
 
     def work(
         self,
