@@ -85,7 +85,7 @@ def search(
         return
     screen.hits(result)
     how = "approximate" if result.approximate else "exact"
-    screen.say(f"{len(result)} hits in {result.seconds * 1000:.0f} ms ({how}).")
+    screen.say(f"{len(result)} {'hit' if len(result) == 1 else 'hits'} in {result.seconds * 1000:.0f} ms ({how}).")
 
 
 def _conditions(texts: list[str]) -> dict[str, str]:

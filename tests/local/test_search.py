@@ -160,6 +160,25 @@ def test_with_a_vector_index(account: Account, tiny_file: Path, how: str) -> Non
         assert everything.statements == (2 if how == "approximate" else 1)
 
 
+def test_what_was_counted_decides_between_exact_and_approximate(account: Account, tiny_file: Path) -> None:
+    entries = [Entry(str(n), f"invoice number {n}", visibility="OWNER", owner=str(n % 6)) for n in range(60)]
+    entries += [Entry(str(n), f"invoice number {n}", tenant="small") for n in range(100, 110)]
+    with install(account, tiny_file, exact_below=50) as rag:
+        with rag.database.transaction() as connection:
+            shelve(connection, account.user, entries)
+        rag.build_index(force=True)
+        assert not rag.search("invoice", scope=MANAGER, k=3).approximate  # nothing was counted yet
+        rag.finish()
+        assert rag.search("invoice", scope=MANAGER, k=3).approximate
+        for scope, narrow in (
+            (Scope(owner="3"), {}),
+            (Scope(tenant="small", manager=True), {}),
+            (MANAGER, {"filter": {"project": "AP"}}),
+            (MANAGER, {"source": "kb"}),
+        ):
+            assert not rag.search("invoice", scope=scope, k=3, **narrow).approximate
+
+
 def test_a_borrowed_connection_is_read_on_and_never_committed(rag: Rag, module_account: Account) -> None:
     entry = Entry("99", "an uncommitted zebra", owner="7", visibility="OWNER")
     with module_account.connect() as connection:
