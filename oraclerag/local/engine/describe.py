@@ -17,6 +17,7 @@ from oraclerag.local.interface import Column, OraError, OraType, VectorFormat
 
 _MODIFIER_HEAD = 4  # PostgreSQL adds the size of a length word to lengths and precisions
 _RAW_SIZE = 2000
+_FLOAT_PRECISION = 126  # binary digits
 _FIXED_SIZES = {
     OraType.NUMBER: 22,
     OraType.DATE: 7,
@@ -45,13 +46,15 @@ _SIMPLE = {
 class ColumnNote:
     """What a type does not say of a table column: nullability, vector format, length unit and length.
 
-    ``chars`` says that the length of a VARCHAR2 counts characters; ``length`` is that of a RAW.
+    ``chars`` says that the length of a VARCHAR2 counts characters; ``length`` is that of a RAW; ``is_float`` that a
+    number was declared as FLOAT.
     """
 
     nullable: bool = True
     vector_format: VectorFormat | None = None
     chars: bool = False
     length: int | None = None
+    is_float: bool = False
 
 
 NO_NOTE = ColumnNote()
@@ -85,7 +88,7 @@ def column(name: str, oid: int, modifier: int, note: ColumnNote, own: Oids, stri
     if oid == own.varchar2 or oid in pg.BUILT_IN_TEXTS or oid == pg.BPCHAR:
         return _text(name, oid, modifier, note, string_limit)
     if oid == pg.NUMERIC:
-        precision, scale = 0, -127
+        precision, scale = _FLOAT_PRECISION if note.is_float else 0, -127
         if modifier >= _MODIFIER_HEAD:
             packed = modifier - _MODIFIER_HEAD
             precision, scale = packed >> 16 & 0xFFFF, ((packed & 0x7FF) ^ 1024) - 1024

@@ -29,7 +29,7 @@ ORDER BY a.attnum
 """
 _NOTE = """
 SELECT NOT a.attnotnull, i.vector_format::int4, i.length_unit = 'CHAR',
-  substring(i.declared FROM '^RAW\\((\\d+)\\)$')::int4
+  substring(i.declared FROM '^RAW\\((\\d+)\\)$')::int4, i.declared LIKE 'FLOAT%'
 FROM pg_attribute a LEFT JOIN ora.column_info i ON i.rel = a.attrelid AND i.number = a.attnum
 WHERE a.attrelid = $1::oid AND a.attnum = $2::int2
 """
@@ -110,12 +110,13 @@ class Dictionary:
             rows = self._ask(_NOTE, str(table), str(attribute))
             if not rows:
                 return NO_NOTE
-            nullable, form, chars, length = rows[0]
+            nullable, form, chars, length, is_float = rows[0]
             return ColumnNote(
                 nullable == "t",
                 None if form is None else VectorFormat(int(form)),
                 chars == "t",
                 None if length is None else int(length),
+                is_float == "t",
             )
 
         return self._kept(("note", str(table), str(attribute)), find)

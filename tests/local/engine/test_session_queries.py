@@ -25,7 +25,7 @@ def types(db: Driver) -> Driver:
         "CREATE TABLE t (id NUMBER(10) NOT NULL, price NUMBER(8,2), anything NUMBER, name VARCHAR2(20 CHAR),"
         " code VARCHAR2(10), fixed CHAR(3), day DATE, at TIMESTAMP(6), zoned TIMESTAMP WITH TIME ZONE, body CLOB,"
         " bytes BLOB, key RAW(16), data JSON, embedding VECTOR(3, FLOAT32), any_vector VECTOR, flag BOOLEAN,"
-        " ratio BINARY_DOUBLE, span INTERVAL DAY TO SECOND)"
+        " ratio BINARY_DOUBLE, span INTERVAL DAY TO SECOND, measure FLOAT)"
     )
     return db
 
@@ -80,7 +80,7 @@ def test_describe(types: Driver) -> None:
     described = {
         name: (column.type, column.precision, column.scale, column.size, column.chars)
         for name, column in columns.items()
-        if name in {"ID", "PRICE", "ANYTHING", "NAME", "CODE", "FIXED", "KEY", "AT"}
+        if name in {"ID", "PRICE", "ANYTHING", "NAME", "CODE", "FIXED", "KEY", "AT", "MEASURE"}
     }
     assert described == {
         "ID": (OraType.NUMBER, 10, 0, 22, 0),
@@ -91,6 +91,7 @@ def test_describe(types: Driver) -> None:
         "FIXED": (OraType.CHAR, 0, 0, 3, 3),
         "KEY": (OraType.RAW, 0, 0, 16, 0),
         "AT": (OraType.TIMESTAMP, 0, 6, 11, 0),
+        "MEASURE": (OraType.NUMBER, 126, -127, 22, 0),
     }
     assert [name for name, column in columns.items() if not column.nullable] == ["ID"]
     vectors = {

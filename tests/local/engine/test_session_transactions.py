@@ -228,6 +228,7 @@ def test_settings_outlive_a_rollback(db: Driver) -> None:
         ("COMMIT NOW", 2185),
         ("ROLLBACK FROM x", 2181),
         ("SET TRANSACTION FAST", 900),
+        ("SET TRANSACTION READ WRITE NO WAIT", 3048),
     ],
 )
 def test_refused_session_statements(db: Driver, statement: str, number: int) -> None:
