@@ -270,9 +270,7 @@ def _vector(reader: Reader) -> ColumnType:
         position = reader.position
         if not reader.accept("*"):
             dimensions = reader.integer(51801, "VECTOR column type specification has an invalid dimension count")
-            if dimensions > 65535:
-                raise OraError(51811, "VECTOR dimension count exceeds the maximum of 65535", position)
-            if dimensions < 1:
+            if not 1 <= dimensions <= 65535:
                 raise OraError(51801, "VECTOR dimension count must be between 1 and 65535", position)
             if dimensions > PGVECTOR_DIMENSIONS:
                 raise unsupported(f"VECTOR columns of more than {PGVECTOR_DIMENSIONS} dimensions", position)
@@ -289,11 +287,13 @@ def _vector_format(reader: Reader) -> str:
         if form == "BINARY":
             raise unsupported("VECTOR columns of format BINARY", position)
         if form not in _FORMATS:
-            raise OraError(907, "missing right parenthesis", position)
+            raise OraError(51802, f"VECTOR column type specification has an invalid format: {form}", position)
         reader.advance()
     if reader.accept(","):
         if reader.sees("SPARSE"):
             raise unsupported("VECTOR columns of storage SPARSE", reader.position)
         if not (reader.accept("DENSE") or reader.accept("*")):
             reader.expect(")")
+        if reader.sees(","):
+            raise OraError(51800, "syntax error in a VECTOR column type specification", reader.position)
     return form

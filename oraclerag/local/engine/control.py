@@ -29,6 +29,7 @@ _ONLY = {
     "NLS_COMP": {"BINARY"},
     "NLS_LENGTH_SEMANTICS": {"BYTE"},
     "NLS_CALENDAR": {"GREGORIAN"},
+    "GROUP_BY_POSITION_ENABLED": {"FALSE"},
     "CONTAINER": set(),
     "EDITION": set(),
 }
@@ -165,11 +166,14 @@ def _set_transaction(tokens: _Tokens) -> SetTransaction:
         serializable = True
     elif tokens.accept("ISOLATION", "LEVEL", "READ", "COMMITTED"):
         serializable = False
+    elif tokens.peek() == "ISOLATION":
+        raise OraError(2179, "valid options: ISOLATION LEVEL { SERIALIZABLE | READ COMMITTED }")
     elif not tokens.accept("READ", "WRITE") and tokens.peek() != "NAME":
         raise OraError(900, "invalid SQL statement")
     if tokens.accept("NAME"):
         tokens.place += 1
-    tokens.end(900, "invalid SQL statement")
+    word = tokens.peek()
+    tokens.end(3048 if word == "NO" else 3049, f"SQL keyword '{word}' is not syntactically valid here")
     return SetTransaction(serializable, read_only)
 
 

@@ -69,7 +69,7 @@ class Database:
 
     def names(self, schema: str) -> Names:
         """Give the catalog questions of translation for a current schema."""
-        return Names(schema, self.embedder.dimensions, self.dictionary.columns)
+        return Names(schema, self.embedder.dimensions, self.dictionary.columns, self.max_string_size)
 
     def plan(self, sql: str, schema: str) -> Plan:
         """Translate a statement, or give the plan that was made since the last DDL."""

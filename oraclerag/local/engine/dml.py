@@ -361,7 +361,12 @@ class DmlParser(QueryParser):
         if self.at("(") or self.token.kind not in ("word", "quoted"):
             self._target(scope)
         target, source = self._target(scope)
-        if self.at("FROM"):
+        if self.accept("FROM"):  # the first name is a table beside the others, not one of their aliases
+            self._joined(scope)
+            if self.at("AS"):
+                self.unexpected()
+            if source.columns is None:
+                raise OraError(942, f'table or view "{source.schema}"."{source.table}" does not exist')
             self.unsupported("DELETE t FROM u")
         parts: list[str | Node] = ["DELETE FROM ", target]
         if self.accept("USING"):

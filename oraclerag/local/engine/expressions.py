@@ -38,7 +38,8 @@ class ExpressionParser(Cursor):
     """Reads expressions at :attr:`position` into nodes.
 
     What a query block must know of its expressions is collected on the way: ``aggregates``, ``windows``, ``rownums``
-    and ``sequences`` hold the nodes of the block that is being read, which is inside ``subqueries`` others. ``binds_allowed`` is False for DDL.
+    and ``sequences`` hold the nodes of the block that is being read, which is inside ``subqueries`` others.
+    ``binds_allowed`` is False for DDL.
     """
 
     def __init__(self, tokens: list[Token], names: Names, source: str = "") -> None:

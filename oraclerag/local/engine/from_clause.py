@@ -175,7 +175,9 @@ class FromParser(ExpressionParser):
             self.position += 1
             outer = self.scope
             self.scope = scope if lateral else scope.parent
+            self.subqueries += 1
             query = self.query()
+            self.subqueries -= 1
             self.scope = outer
             self.need(")")
             self._refuse_table_clauses()

@@ -14,7 +14,6 @@ from oraclerag.local.interface import OraError
 if TYPE_CHECKING:
     from oraclerag.local.engine.cursor import Cursor
 
-MAX_TEXT = 32767
 _DATE = re.compile(r"\s*([+-]?\d{1,4})-(\d{1,2})-(\d{1,2})\s*")
 _TIME = re.compile(r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?")
 _ZONE = re.compile(r"\s*([+-]\d{1,2}:\d{2}|[A-Za-z][\w/+-]*)\s*$")
@@ -39,11 +38,11 @@ def number(token: Token) -> Node:
     return Node(text, kind="number", type="number", value=text)
 
 
-def string(value: str) -> Node:
-    """Give a text literal; the empty one is NULL. More than 32767 bytes are ORA-01704."""
+def string(value: str, longest: int = 32767) -> Node:
+    """Give a text literal; the empty one is NULL. More bytes than ``longest`` are ORA-01704."""
     if not value:
         return Node("NULL", kind="null")
-    if len(value) > MAX_TEXT // 4 and len(value.encode()) > MAX_TEXT:
+    if len(value) > longest // 4 and len(value.encode()) > longest:
         raise OraError(1704, "string literal too long")
     return Node(quote_text(value), kind="string", value=value)
 

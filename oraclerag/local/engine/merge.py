@@ -35,7 +35,8 @@ class Parser(DmlParser):
         while self.accept("WHEN"):
             matched = not self.accept("NOT")
             self.need("MATCHED")
-            self.need("THEN")
+            if not self.accept("THEN"):
+                raise OraError(2000, "missing THEN keyword", self.token.position)
             if matched in branches:
                 self.unexpected()
             branches.add(matched)

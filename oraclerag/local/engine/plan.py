@@ -81,9 +81,11 @@ class Names:
     """How names resolve in a session: the catalog questions translation may ask.
 
     ``model_dimensions(owner, name)`` gives a model's dimension or None. ``columns(schema, table)`` gives
-    (name, Oracle type name) pairs in order, or None when there is no such table or view.
+    (name, Oracle type name) pairs in order, or None when there is no such table or view. ``max_string_size``: bytes of
+    the longest text literal.
     """
 
     user: str
     model_dimensions: Callable[[str, str], int | None]
     columns: Callable[[str, str], tuple[tuple[str, str], ...] | None]
+    max_string_size: int = 32767

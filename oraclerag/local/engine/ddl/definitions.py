@@ -167,15 +167,27 @@ class DefinitionReader:
         names = [found.group(1) for found in _QUOTED.finditer(column.default) if found.group(1)]
         if names:
             raise OraError(904, f"{names[0]}: invalid identifier", position)
+        if len(tokens) == 1 and tokens[0].kind == "string" and column.default.upper() != "NULL":
+            self._default_text(column)
         if column.type is not None and column.type.name == "VECTOR" and column.default.upper() != "NULL":
             raise unsupported("DEFAULT on a VECTOR column (nor does Oracle)", position)
+
+    def _default_text(self, column: ColumnDefinition) -> None:
+        """Read a text for a date by the session's format, and now: ORA-01861 and ORA-01843 are of the CREATE."""
+        kind = column.type.name.partition("(")[0] if column.type is not None else ""
+        convert = {"DATE": "ora.to_date", "TIMESTAMP": "ora.to_timestamp"}.get(kind)
+        if convert is not None:
+            column.default = f"{convert}({column.default})"
+            self.host.ask(f"SELECT {column.default} IS NULL")
 
     def _generated(self, column: ColumnDefinition) -> None:
         reader = self.reader
         position = reader.position
         reader.expect("GENERATED")
-        always = reader.accept("ALWAYS")
-        if not always:
+        always = not reader.sees("BY")
+        if always:
+            reader.accept("ALWAYS")
+        else:
             reader.expect("BY", "DEFAULT")
         on_null = not always and reader.accept("ON", "NULL")
         if on_null and reader.accept("FOR", "INSERT"):

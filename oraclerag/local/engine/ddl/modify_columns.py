@@ -69,11 +69,19 @@ def _check_retype(host: Host, schema: str, table: str, column: StoredColumn, kin
     if "vector" in {old, new} and old != new:
         raise OraError(22858, "invalid alteration of datatype")
     if old == "vector" and _parameters(column.storage) != _parameters(kind.storage):
-        raise unsupported("a change of a VECTOR column's dimensions")
+        raise OraError(51859, "the definition of a VECTOR column cannot be changed")
     if old in {"clob", "blob", "jsonb"} and new != old:
         raise OraError(22859, "invalid modification of columns")
     if new in {"clob", "blob", "jsonb"} and new != old:
         raise OraError(22858, "invalid alteration of datatype")
+    covered = host.ask(
+        "SELECT 1 FROM ora.vector_indexes v JOIN pg_index x ON x.indexrelid = v.idx"
+        " WHERE x.indrelid = $1::regclass AND $2 = ANY (v.included) LIMIT 1",
+        qualified(schema, table),
+        column.name,
+    )
+    if covered:
+        raise OraError(51989, f"column {column.name} is included in a vector index and cannot be modified")
     name = quote(column.name)
     filled = bool(host.ask(f"SELECT 1 FROM {qualified(schema, table)} WHERE {name} IS NOT NULL LIMIT 1"))
     if old != new:

@@ -68,6 +68,10 @@ def create_vector_index(reader: Reader, host: Host) -> Action:
     reader.expect(")")
     index = VectorIndex(owner or host.schema, name, table_owner or host.schema, table, column)
     if reader.accept("INCLUDE"):
+        if reader.sees("(") and reader.peek(2).text == "(":
+            raise OraError(
+                51980, "expressions are not allowed in the INCLUDE clause of a vector index", reader.position
+            )
         index.included = reader.columns()
     reader.accept("GLOBAL")
     reader.expect("ORGANIZATION")
