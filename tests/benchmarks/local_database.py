@@ -25,7 +25,7 @@ MEGABYTE = 1_000_000
 
 def measure(database: LocalDatabase, account: Account) -> Iterator[Figure]:
     """Measure calls, arrays and a large bind."""
-    folder = str(database.directory / "cluster")  # its socket
+    folder = str(database.directory / "postgres")  # its socket
     plain = psycopg.connect(host=folder, dbname=DATABASE, user="postgres", autocommit=True)
     with contextlib.closing(plain), account.connect() as connection:
         yield from _calls(connection, plain)
