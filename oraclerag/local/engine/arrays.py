@@ -15,7 +15,8 @@ from functools import lru_cache
 from psycopg.pq.abc import PGresult
 
 from oraclerag.local.engine.binds import Parameters
-from oraclerag.local.engine.pipeline import BEGIN, Command, Connection, Execute, PgError, Prepared, Statement, Text
+from oraclerag.local.engine.commands import BEGIN, Command, Execute, PgError, Prepared, Statement, Text
+from oraclerag.local.engine.pipeline import Connection
 from oraclerag.local.engine.plan import Plan
 
 _ROWS_PER_STATEMENT = 500

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from oraclerag.local.engine import oids as pg
+from oraclerag.local.engine.number_cells import write_number
 from oraclerag.local.engine.oids import Oids
 from oraclerag.local.engine.texts import json_text, vector_text
 from oraclerag.local.interface import CellForm, Column, LobStore, OraError, OraType, VectorFormat
@@ -25,11 +26,6 @@ from oraclerag.local.wire.vector import encode_vector
 
 Writer = Callable[[bytearray, bytes], None]
 
-_PAIRS = 20  # base-100 digits of a NUMBER
-_MAX_EXPONENT = 62
-_MIN_EXPONENT = -65
-_NUMERIC_POSITIVE = 0x0000
-_NUMERIC_NEGATIVE = 0x4000
 _CACHE_LIMIT = 50_000
 _SHORT = 252  # bytes that fit behind one length byte
 _DAY = 86_400
@@ -39,65 +35,7 @@ _ROWID_SIZE = 14  # the length byte of a ROWID counts its fixed-size form
 _VECTOR_HEAD = 4
 _FLOAT_IMAGE_HEAD = bytes((0xDB, 0, 0, 0x12, VectorFormat.FLOAT32))
 
-_NUMERIC_HEAD = struct.Struct(">HhHH")
-# Both base-100 digits of a base-10,000 digit, as a positive NUMBER stores them: plus one.
-_DIGITS = tuple(bytes((digit // 100 + 1, digit % 100 + 1)) for digit in range(10_000))
-_ZERO_PAIR = b"\x01"
-_NEGATIVE = bytes((102 - byte) % 256 for byte in range(256))
-
-_numbers: dict[bytes, bytes] = {}
 _dates: dict[int, bytes] = {}
-
-
-def number_cell(cell: bytes) -> bytes:
-    """Turn a numeric (base 10,000) into a NUMBER (base 100) with its length byte.
-
-    Beyond 20 base-100 digits it is rounded half up; ORA-01426 when it is too large, NaN or infinite.
-    """
-    count, weight, sign, _ = _NUMERIC_HEAD.unpack_from(cell)
-    if sign not in {_NUMERIC_POSITIVE, _NUMERIC_NEGATIVE}:
-        raise OraError(1426, "numeric overflow")
-    body = b"".join([_DIGITS[digit] for digit in struct.unpack_from(f">{count}H", cell, 8)])
-    exponent = weight * 2 + 1  # power of 100 of the first pair
-    kept = body.lstrip(_ZERO_PAIR)
-    exponent -= len(body) - len(kept)
-    if len(kept) > _PAIRS:
-        kept, carry = _rounded(kept)
-        exponent += carry
-    kept = kept.rstrip(_ZERO_PAIR)
-    if not kept or exponent < _MIN_EXPONENT:
-        return b"\x01\x80"
-    if exponent > _MAX_EXPONENT:
-        raise OraError(1426, "numeric overflow")
-    if sign == _NUMERIC_POSITIVE:
-        return bytes((len(kept) + 1, exponent + 193)) + kept
-    end = b"\x66" if len(kept) < _PAIRS else b""
-    return bytes((len(kept) + 1 + len(end), ~(exponent + 193) & 0xFF)) + kept.translate(_NEGATIVE) + end
-
-
-def _rounded(pairs: bytes) -> tuple[bytes, int]:
-    """Round to 20 pairs; the number is 1 when a carry made it one pair longer."""
-    up = pairs[_PAIRS] > 50  # a pair is stored plus one
-    whole = 0
-    for pair in pairs[:_PAIRS]:
-        whole = whole * 100 + pair - 1
-    whole += up
-    carry = int(whole >= 100**_PAIRS)
-    digits = []
-    for _ in range(_PAIRS + carry):
-        whole, pair = divmod(whole, 100)
-        digits.append(pair + 1)
-    return bytes(reversed(digits))[:_PAIRS], carry
-
-
-def write_number(out: bytearray, cell: bytes) -> None:
-    """Append a numeric as NUMBER."""
-    known = _numbers.get(cell)
-    if known is None:
-        known = number_cell(cell)
-        if len(_numbers) < _CACHE_LIMIT:
-            _numbers[cell] = known
-    out += known
 
 
 def write_integer(out: bytearray, cell: bytes) -> None:

@@ -11,9 +11,10 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq.abc import PGresult
 
 from oraclerag.local.engine import oids as pg
+from oraclerag.local.engine.commands import Command, Statement
 from oraclerag.local.engine.describe import NO_NOTE, ColumnNote
 from oraclerag.local.engine.oids import Oids
-from oraclerag.local.engine.pipeline import Command, Connection, Statement
+from oraclerag.local.engine.pipeline import Connection
 from oraclerag.local.interface import VectorFormat
 
 _T = TypeVar("_T")

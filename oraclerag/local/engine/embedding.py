@@ -11,8 +11,9 @@ from typing import Any
 
 from oraclerag.local.engine import oids as pg
 from oraclerag.local.engine.binds import vector_value
+from oraclerag.local.engine.commands import BINARY, Command, Statement, Text
 from oraclerag.local.engine.dictionary import Dictionary
-from oraclerag.local.engine.pipeline import BINARY, Command, Connection, Statement, Text
+from oraclerag.local.engine.pipeline import Connection
 from oraclerag.local.engine.plan import BindParameter, EmbedParameter, Parameter
 from oraclerag.local.interface import EmbeddingModels, OraError
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from oraclerag.local.engine.pipeline import OWN_ERROR, PgError
+from oraclerag.local.engine.commands import OWN_ERROR, PgError
 from oraclerag.local.interface import OraError
 
 _IDENTIFIER = re.compile(r'"((?:[^"]|"")+)"')

@@ -4,57 +4,30 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from psycopg.pq.abc import PGresult
 
 from oraclerag.local.engine import oids as pg
 from oraclerag.local.engine.arrays import ArrayDml, Outcome, returned
-from oraclerag.local.engine.binds import (
-    INFER,
-    Parameters,
-    Reading,
-    declared_oids,
-    encode,
-    positions,
-    refuse_long_binds,
-    tuple_elements,
-)
-from oraclerag.local.engine.decode import Formats, convert, decoder
+from oraclerag.local.engine.binds import INFER, Parameters, Reading, declared_oids, encode, positions
+from oraclerag.local.engine.commands import BEGIN, COMMIT, Command, PgError, Prepared, Query, Statement, Text
+from oraclerag.local.engine.decode import convert, decoder
 from oraclerag.local.engine.describe import NO_NOTE, describe
 from oraclerag.local.engine.dictionary import Dictionary
 from oraclerag.local.engine.embedding import Embedder
 from oraclerag.local.engine.errors import Context, ora_error
-from oraclerag.local.engine.pipeline import (
-    BEGIN,
-    COMMIT,
-    Command,
-    Connection,
-    PgError,
-    Prepared,
-    Query,
-    Statement,
-    Text,
-)
+from oraclerag.local.engine.long_binds import refuse_long_binds, tuple_elements
+from oraclerag.local.engine.pipeline import Connection
 from oraclerag.local.engine.plan import BindParameter, LockWait, Plan, Verb
 from oraclerag.local.engine.rows import CursorRows, ResultRows
+from oraclerag.local.engine.session_settings import Environment
 from oraclerag.local.interface import BindType, Column, DmlResult, OraError, RowError
 
 _T = TypeVar("_T")
 
 # Types that PostgreSQL could not infer, or inferred differently in two places: text then.
 _UNDECIDED = frozenset({"42P18", "42P08", "42725"})
-
-
-@dataclass(slots=True)
-class Environment:
-    """What a session's settings mean for its statements."""
-
-    zone: dt.tzinfo
-    formats: Formats
-    string_limit: int
-    serializable: bool = False
 
 
 class Executor:

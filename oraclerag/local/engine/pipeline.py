@@ -9,25 +9,31 @@ from __future__ import annotations
 import select
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
 
 from psycopg import OperationalError, pq
 from psycopg.pq import abc
 from psycopg.pq.abc import PGresult
 
-from oraclerag.local.interface import Client, Column
+from oraclerag.local.engine.commands import (
+    OWN_ERROR,
+    RELEASE,
+    SAVEPOINT,
+    Cancelled,
+    Command,
+    ConnectionLost,
+    Describe,
+    PgError,
+    Prepare,
+    Prepared,
+    Query,
+    Text,
+)
+from oraclerag.local.interface import Client
 
-Values = Sequence[bytes | None]
-
-BINARY = 1
 _FAILED = frozenset({pq.ExecStatus.FATAL_ERROR, pq.ExecStatus.BAD_RESPONSE})
 _PREPARED_LIMIT = 256
 _LARGE = 8_000_000  # bytes to send at which moving them about would be felt
 _EMBED_NOTICE = b"01EMB"
-_CANCELLED = "57014"
-OWN_ERROR = "OR000"
-"""SQLSTATE of errors whose Oracle number is their detail."""
 RESULT_LIMIT = 512_000_000
 """Bytes of a result that are kept, estimated."""
 _TOO_LARGE = (
@@ -37,50 +43,6 @@ _TOO_LARGE = (
 _CHUNK_ROWS = 10_000
 
 
-class PgError(Exception):
-    """An error that PostgreSQL reported; ``index`` is the place of its command in the pipeline."""
-
-    def __init__(self, result: PGresult, index: int = 0) -> None:
-        def part(name: pq.DiagnosticField) -> str:
-            return (result.error_field(name) or b"").decode()
-
-        self.state = part(pq.DiagnosticField.SQLSTATE)
-        self.message = part(pq.DiagnosticField.MESSAGE_PRIMARY)
-        self.detail = part(pq.DiagnosticField.MESSAGE_DETAIL)
-        self.schema = part(pq.DiagnosticField.SCHEMA_NAME)
-        self.table = part(pq.DiagnosticField.TABLE_NAME)
-        self.column = part(pq.DiagnosticField.COLUMN_NAME)
-        self.constraint = part(pq.DiagnosticField.CONSTRAINT_NAME)
-        self.index = index
-        super().__init__(self.state)
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether the statement was stopped because the client asked for it."""
-        return self.state == _CANCELLED
-
-
-class Cancelled(Exception):
-    """The client asked to stop between two commands of a statement."""
-
-
-class ConnectionLost(Exception):
-    """PostgreSQL closed the connection."""
-
-
-@dataclass(slots=True)
-class Prepared:
-    """A prepared statement: its name, the types of its parameters as PostgreSQL inferred them, its row description.
-
-    ``described`` keeps Oracle's descriptions by headings.
-    """
-
-    name: bytes
-    oids: tuple[int, ...]
-    description: PGresult
-    described: dict[tuple[str | None, ...] | None, tuple[Column, ...]] = field(default_factory=dict)
-
-
 def _estimated_size(result: PGresult) -> int:
     """Estimate the bytes of a result from a sample of its rows."""
     step = max(result.ntuples // 16, 1)
@@ -88,93 +50,6 @@ def _estimated_size(result: PGresult) -> int:
     fields = range(result.nfields)
     size = sum(len(result.get_value(row, place) or b"") for row in sample for place in fields)
     return size * result.ntuples // len(sample)
-
-
-class Command(Protocol):
-    """Something that can be sent."""
-
-    def send(self, pgconn: abc.PGconn) -> None:
-        """Put it into the connection's output."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A statement without parameters; its result comes in binary."""
-
-    text: bytes
-
-    def send(self, pgconn: abc.PGconn) -> None:
-        """Send it."""
-        pgconn.send_query_params(self.text, None, result_format=BINARY)
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A statement with parameters that is not worth preparing; result formats as ``result_format`` says."""
-
-    text: bytes
-    values: Values
-    oids: Sequence[int]
-    formats: Sequence[int]
-    result_format: int = BINARY
-
-    def send(self, pgconn: abc.PGconn) -> None:
-        """Send it."""
-        pgconn.send_query_params(
-            self.text, self.values or None, self.oids or None, self.formats or None, self.result_format
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Execute:
-    """The execution of a prepared statement; its result comes in binary."""
-
-    name: bytes
-    values: Values
-    formats: Sequence[int]
-
-    def send(self, pgconn: abc.PGconn) -> None:
-        """Send it."""
-        pgconn.send_query_prepared(self.name, self.values or None, self.formats or None, BINARY)
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """The execution of a prepared query; its rows are collected in ``chunks``, none of them empty but the only one."""
-
-    name: bytes
-    values: Values
-    formats: Sequence[int]
-    chunks: list[PGresult] = field(default_factory=list)
-
-    def send(self, pgconn: abc.PGconn) -> None:
-        """Send it."""
-        pgconn.send_query_prepared(self.name, self.values or None, self.formats or None, BINARY)
-
-
-@dataclass(frozen=True, slots=True)
-class _Prepare:
-    name: bytes
-    text: bytes
-    oids: Sequence[int]
-
-    def send(self, pgconn: abc.PGconn) -> None:
-        pgconn.send_prepare(self.name, self.text, self.oids or None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Describe:
-    name: bytes
-
-    def send(self, pgconn: abc.PGconn) -> None:
-        pgconn.send_describe_prepared(self.name)
-
-
-BEGIN = Text(b"BEGIN")
-SAVEPOINT = Text(b"SAVEPOINT s")
-RELEASE = Text(b"RELEASE s")
-COMMIT = Text(b"COMMIT")
 
 
 class Connection:
@@ -289,7 +164,7 @@ class Connection:
             self.pipeline([Text(b"DEALLOCATE " + oldest.name)])
         self._names += 1
         name = b"p%d" % self._names
-        commands: list[Command] = [_Prepare(name, text.encode(), oids), _Describe(name)]
+        commands: list[Command] = [Prepare(name, text.encode(), oids), Describe(name)]
         if self.idle:
             description = self.pipeline(commands)[1]
         else:

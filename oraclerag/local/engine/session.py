@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psycopg.conninfo import make_conninfo
@@ -13,11 +11,12 @@ from psycopg.pq.abc import PGresult
 
 from oraclerag.local.engine import control
 from oraclerag.local.engine import oids as pg
-from oraclerag.local.engine.decode import Formats
+from oraclerag.local.engine.commands import Cancelled, Command, ConnectionLost, PgError, Statement
 from oraclerag.local.engine.errors import Context, ora_error
-from oraclerag.local.engine.execution import Environment, Executor
-from oraclerag.local.engine.pipeline import Cancelled, Command, Connection, ConnectionLost, PgError, Statement
+from oraclerag.local.engine.execution import Executor
+from oraclerag.local.engine.pipeline import Connection
 from oraclerag.local.engine.plan import Names, Plan
+from oraclerag.local.engine.session_settings import Environment, SessionSettings, connection_options
 from oraclerag.local.engine.words import quote
 from oraclerag.local.interface import (
     BindType,
@@ -50,29 +49,16 @@ class Session:
         self.max_string_size = database.max_string_size
         self.models = database.models
         self._database = database
-        options = " ".join(
-            f"-c {name}={value}"
-            for name, value in {
-                "client_min_messages": "notice",
-                "timezone": "UTC",
-                "search_path": f'"{user}",ora,public'.replace(" ", "\\ "),
-                "application_name": user.replace(" ", "\\ "),  # DROP USER asks who is connected
-                "ora.user": user.replace(" ", "\\ "),
-                "ora.schema": user.replace(" ", "\\ "),
-                "ora.max_string_size": "STANDARD" if self.max_string_size == 4000 else "EXTENDED",
-                "ivfflat.iterative_scan": "off",
-                "hnsw.iterative_scan": "off",
-            }.items()
-        )
+        options = connection_options(user, self.max_string_size)
         try:
             self._connection = Connection(make_conninfo(database.conninfo, options=options), client)
         except ConnectionLost as error:
             if "too many clients" in str(error):
                 raise OraError(20, "maximum number of processes exceeded") from None
             raise OraError(1033, "ORACLE initialization or shutdown in progress") from None
-        self._environment = Environment(dt.UTC, Formats(), self.max_string_size)
-        self._executor = Executor(self._connection, database.dictionary, database.embedder, self._environment)
-        self._changed_settings: dict[str, str] = {}
+        environment = Environment(self.max_string_size)
+        self._executor = Executor(self._connection, database.dictionary, database.embedder, environment)
+        self._settings = SessionSettings(self._connection, environment)
         self._catalog_touched = False
         self._probing: str | None = None
         self._depth = 0
@@ -161,7 +147,10 @@ class Session:
                     self._lock_table(statement)
                 case control.AlterSession(settings):
                     for name, value in settings:
-                        self._alter_session(name, value)
+                        if name == "CURRENT_SCHEMA":
+                            self.set_schema(value)
+                        else:
+                            self._settings.alter(name, value)
                 case None:
                     from oraclerag.local.engine.ddl import run_ddl
 
@@ -170,28 +159,32 @@ class Session:
     def commit(self) -> None:
         """Commit."""
         with self._call("COMMIT"):
-            if not self._connection.idle:
+            if self._connection.idle:
+                return
+            try:
+                self._connection.simple(b"COMMIT")
+                self._settings.committed()
+            except PgError as error:
+                self._settings.rolled_back()
+                cause = ora_error(error, Context(schema=self.schema))
+                raise OraError(2091, f"transaction rolled back\n{cause}") from None
+            finally:
                 self._end_transaction()
-                try:
-                    self._connection.simple(b"COMMIT")
-                except PgError as error:
-                    cause = ora_error(error, Context(schema=self.schema))
-                    raise OraError(2091, f"transaction rolled back\n{cause}") from None
 
     def rollback(self) -> None:
         """Roll back."""
         with self._call("ROLLBACK"):
             if not self._connection.idle:
-                self._end_transaction()
                 self._connection.simple(b"ROLLBACK")
-                self._restore_settings()
+                self._end_transaction()
+                self._settings.rolled_back()
 
     def set_schema(self, name: str) -> None:
         """Make ``name`` the current schema; ORA-01435 when there is no such user."""
         if self._database.password(name) is None:
             raise OraError(1435, "user does not exist")
-        self._set("search_path", f"{quote(name)}, ora, public")
-        self._set("ora.schema", name)
+        with self._call("ALTER SESSION"):
+            self._settings.set_schema(name)
         self.schema = name
 
     def close(self) -> None:
@@ -310,7 +303,7 @@ class Session:
             if error.state == "3B001":
                 raise missing from None
             raise
-        self._restore_settings()
+        self._settings.rolled_back()
 
     def _set_transaction(self, statement: control.SetTransaction) -> None:
         if not self._connection.idle:
@@ -329,40 +322,6 @@ class Session:
         if statement.wait:
             commands = [f"SET LOCAL lock_timeout = '{statement.wait}s'", text, "SET LOCAL lock_timeout TO DEFAULT"]
         self._connection.guarded([_text(command) for command in commands])
-
-    def _alter_session(self, name: str, value: str) -> None:
-        if name == "TIME_ZONE":
-            self._environment.zone, setting = control.time_zone(value)
-            self._set("TimeZone", setting)
-        elif name == "CURRENT_SCHEMA":
-            self.set_schema(value)
-        elif name == "ISOLATION_LEVEL":
-            if value not in {"SERIALIZABLE", "READ COMMITTED"}:
-                raise OraError(2183, "valid options: ISOLATION_LEVEL { SERIALIZABLE | READ COMMITTED }")
-            self._environment.serializable = value == "SERIALIZABLE"
-            level = "repeatable read" if self._environment.serializable else "read committed"
-            self._set("default_transaction_isolation", level)
-        elif (field := control.format_of(name)) is not None:
-            self._environment.formats = replace(self._environment.formats, **{field: value})
-            self._set(f"ora.{name.lower()}", value)
-        else:
-            control.check_parameter(name, value)
-
-    def _set(self, name: str, value: str) -> None:
-        """Change a setting of PostgreSQL for the session, also beyond a rollback."""
-        statement = Statement(b"SELECT set_config($1, $2, false)", [name.encode(), value.encode()], [25, 25], [0, 0])
-        if self._connection.idle:
-            self._connection.pipeline([statement])
-        else:
-            self._connection.guarded([statement])
-        if not self._connection.idle:
-            self._changed_settings[name] = value
-
-    def _restore_settings(self) -> None:
-        """Set again what a rollback has taken back: ALTER SESSION is no part of a transaction."""
-        settings, self._changed_settings = self._changed_settings, {}
-        for name, value in settings.items():
-            self._set(name, value)
 
 
 def _text(statement: str) -> Command:

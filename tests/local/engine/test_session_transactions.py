@@ -216,6 +216,17 @@ def test_settings_outlive_a_rollback(db: Driver) -> None:
     assert zoned.utcoffset() == dt.timedelta(hours=3)
 
 
+def test_the_last_setting_counts_after_a_commit_and_a_rollback(db: Driver) -> None:
+    db.run("CREATE TABLE t (a DATE)")
+    db.dml("INSERT INTO t VALUES (NULL)")
+    db.run("ALTER SESSION SET NLS_DATE_FORMAT = 'YYYY'")
+    db.commit()
+    db.run("ALTER SESSION SET NLS_DATE_FORMAT = 'MM'")
+    db.dml("INSERT INTO t VALUES (NULL)")
+    db.rollback()
+    assert db.value("SELECT TO_CHAR(DATE '2024-02-03') FROM dual") == "02"
+
+
 @pytest.mark.parametrize(
     ("statement", "number"),
     [

@@ -26,10 +26,9 @@ from oraclerag.local.engine.binds import (
     declared_oids,
     encode,
     positions,
-    refuse_long_binds,
-    tuple_elements,
 )
 from oraclerag.local.engine.decode import Formats, moment
+from oraclerag.local.engine.long_binds import refuse_long_binds, tuple_elements
 from oraclerag.local.engine.oids import Oids
 from oraclerag.local.engine.plan import BindParameter, EmbedParameter, Plan, Verb
 from oraclerag.local.interface import BindType, OraError, OraType, StatementKind

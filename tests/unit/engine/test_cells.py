@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oraclerag.local.engine import cells, decode
+from oraclerag.local.engine import cells, decode, number_cells
 from oraclerag.local.engine import oids as pg
 from oraclerag.local.engine.describe import ColumnNote, column
 from oraclerag.local.engine.oids import Oids
@@ -85,7 +85,7 @@ decimals = st.builds(
 
 @given(decimals)
 def test_a_numeric_becomes_the_number_that_the_wire_would_encode(value: Decimal) -> None:
-    assert content(written(cells.write_number, numeric(value))) == encode_number(value)
+    assert content(written(number_cells.write_number, numeric(value))) == encode_number(value)
 
 
 @given(decimals)
@@ -98,9 +98,9 @@ def test_a_numeric_as_a_python_value_is_exact(value: Decimal) -> None:
 @given(st.integers(10**39, 10**44), st.integers(-120, 60))
 def test_more_than_forty_digits_are_rounded_half_up(number: int, shift: int) -> None:
     value = Decimal(number).scaleb(shift, Context(prec=60))
-    got = Decimal(decode_number(content(written(cells.write_number, numeric(value)))))
+    got = Decimal(decode_number(content(written(number_cells.write_number, numeric(value)))))
     assert abs(got - value) <= abs(value) * Decimal("1e-38")
-    assert content(written(cells.write_number, numeric(value))) == encode_number(value)
+    assert content(written(number_cells.write_number, numeric(value))) == encode_number(value)
 
 
 @pytest.mark.parametrize(
@@ -110,11 +110,11 @@ def test_more_than_forty_digits_are_rounded_half_up(number: int, shift: int) -> 
 )
 def test_what_no_number_can_hold_is_an_overflow(cell: bytes) -> None:
     with pytest.raises(OraError, match="ORA-01426"):
-        written(cells.write_number, cell)
+        written(number_cells.write_number, cell)
 
 
 def test_a_vanishing_number_is_zero() -> None:
-    assert content(written(cells.write_number, numeric(Decimal("1e-131")))) == b"\x80"
+    assert content(written(number_cells.write_number, numeric(Decimal("1e-131")))) == b"\x80"
 
 
 @given(st.integers(-(2**63), 2**63 - 1))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from oraclerag.local.engine.commands import PgError
 from oraclerag.local.engine.errors import Context, ora_error
-from oraclerag.local.engine.pipeline import PgError
 
 
 def error(state: str, message: str = "", **parts: str) -> PgError:

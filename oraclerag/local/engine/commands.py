@@ -1,0 +1,157 @@
+"""What is sent to PostgreSQL in a pipeline, and what it answers when it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from psycopg import pq
+from psycopg.pq import abc
+from psycopg.pq.abc import PGresult
+
+from oraclerag.local.interface import Column
+
+Values = Sequence[bytes | None]
+
+BINARY = 1
+OWN_ERROR = "OR000"
+"""SQLSTATE of errors whose Oracle number is their detail."""
+_CANCELLED = "57014"
+
+
+class PgError(Exception):
+    """An error that PostgreSQL reported; ``index`` is the place of its command in the pipeline."""
+
+    def __init__(self, result: PGresult, index: int = 0) -> None:
+        def part(name: pq.DiagnosticField) -> str:
+            return (result.error_field(name) or b"").decode()
+
+        self.state = part(pq.DiagnosticField.SQLSTATE)
+        self.message = part(pq.DiagnosticField.MESSAGE_PRIMARY)
+        self.detail = part(pq.DiagnosticField.MESSAGE_DETAIL)
+        self.schema = part(pq.DiagnosticField.SCHEMA_NAME)
+        self.table = part(pq.DiagnosticField.TABLE_NAME)
+        self.column = part(pq.DiagnosticField.COLUMN_NAME)
+        self.constraint = part(pq.DiagnosticField.CONSTRAINT_NAME)
+        self.index = index
+        super().__init__(self.state)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the statement was stopped because the client asked for it."""
+        return self.state == _CANCELLED
+
+
+class Cancelled(Exception):
+    """The client asked to stop between two commands of a statement."""
+
+
+class ConnectionLost(Exception):
+    """PostgreSQL closed the connection."""
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A prepared statement: its name, the types of its parameters as PostgreSQL inferred them, its row description.
+
+    ``described`` keeps Oracle's descriptions by headings.
+    """
+
+    name: bytes
+    oids: tuple[int, ...]
+    description: PGresult
+    described: dict[tuple[str | None, ...] | None, tuple[Column, ...]] = field(default_factory=dict)
+
+
+class Command(Protocol):
+    """Something that can be sent."""
+
+    def send(self, pgconn: abc.PGconn) -> None:
+        """Put it into the connection's output."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A statement without parameters; its result comes in binary."""
+
+    text: bytes
+
+    def send(self, pgconn: abc.PGconn) -> None:
+        """Send it."""
+        pgconn.send_query_params(self.text, None, result_format=BINARY)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement with parameters that is not worth preparing; result formats as ``result_format`` says."""
+
+    text: bytes
+    values: Values
+    oids: Sequence[int]
+    formats: Sequence[int]
+    result_format: int = BINARY
+
+    def send(self, pgconn: abc.PGconn) -> None:
+        """Send it."""
+        pgconn.send_query_params(
+            self.text, self.values or None, self.oids or None, self.formats or None, self.result_format
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Execute:
+    """The execution of a prepared statement; its result comes in binary."""
+
+    name: bytes
+    values: Values
+    formats: Sequence[int]
+
+    def send(self, pgconn: abc.PGconn) -> None:
+        """Send it."""
+        pgconn.send_query_prepared(self.name, self.values or None, self.formats or None, BINARY)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The execution of a prepared query; its rows are collected in ``chunks``, none of them empty but the only one."""
+
+    name: bytes
+    values: Values
+    formats: Sequence[int]
+    chunks: list[PGresult] = field(default_factory=list)
+
+    def send(self, pgconn: abc.PGconn) -> None:
+        """Send it."""
+        pgconn.send_query_prepared(self.name, self.values or None, self.formats or None, BINARY)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepare:
+    """The parsing of a statement; types of parameters that are 0 are inferred."""
+
+    name: bytes
+    text: bytes
+    oids: Sequence[int]
+
+    def send(self, pgconn: abc.PGconn) -> None:
+        """Send it."""
+        pgconn.send_prepare(self.name, self.text, self.oids or None)
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """The description of a prepared statement: its parameters and its columns."""
+
+    name: bytes
+
+    def send(self, pgconn: abc.PGconn) -> None:
+        """Send it."""
+        pgconn.send_describe_prepared(self.name)
+
+
+BEGIN = Text(b"BEGIN")
+SAVEPOINT = Text(b"SAVEPOINT s")
+RELEASE = Text(b"RELEASE s")
+COMMIT = Text(b"COMMIT")
