@@ -66,16 +66,20 @@ def migrate(
     from_revision: Annotated[
         str | None, typer.Option("--from", metavar="REV", help="With --sql: the revision that is there.")
     ] = None,
+    schema: Annotated[
+        str | None,
+        typer.Option("--schema", metavar="OWNER", help="Whose tables (default: database.schema, or the user)."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Create or upgrade the tables."""
     screen = output(json)
     if sql:
-        _print_script(to, from_revision, json)
+        _print_script(to, from_revision, schema, json)
         return
     if from_revision is not None:
         raise typer.BadParameter("--from belongs to --sql; otherwise the database knows its revision.")
-    with opened() as rag:
+    with opened(schema=schema) as rag:
         report = rag.migrate(to)
     if json:
         screen.data(report)
@@ -85,18 +89,18 @@ def migrate(
         screen.say(f"The schema {report.schema} is at revision {report.to_revision}; nothing to do.")
 
 
-def _print_script(to: str, from_revision: str | None, json: bool) -> None:
-    from oraclerag import schema
+def _print_script(to: str, from_revision: str | None, schema: str | None, json: bool) -> None:
     from oraclerag.errors import ConfigurationError
+    from oraclerag.schema import script
 
-    configured = settings()
+    configured = settings(schema=schema)
     owner = configured.schema or configured.user
     if owner is None:
         raise ConfigurationError(
             "The script needs the name of the schema.",
-            hint="Set ORACLERAG_SCHEMA, or database.schema in oraclerag.toml.",
+            hint="Name it: --schema, ORACLERAG_SCHEMA, or database.schema in oraclerag.toml.",
         )
-    text = schema.script(owner, from_revision=from_revision, to=to)
+    text = script(owner, from_revision=from_revision, to=to)
     if json:
         output(json).data({"schema": owner.upper(), "script": text})
     else:

@@ -281,6 +281,8 @@ def test_provision_and_migrate_again_change_nothing(shell: Shell) -> None:
 def test_the_script_for_a_dba_needs_no_database(shell: Shell) -> None:
     text = shell.call("migrate", "--sql", environment={"ORACLE_DSN": "nowhere:1/x"}).stdout
     assert 'CREATE TABLE IF NOT EXISTS "NOTES".RAG_CHUNK' in text
+    text = shell.call("migrate", "--sql", "--schema", "other", environment={"ORACLE_DSN": "", "ORACLE_USER": ""}).stdout
+    assert 'CREATE TABLE IF NOT EXISTS "OTHER".RAG_CHUNK' in text
 
 
 BAD_INPUT: list[tuple[str, list[str], dict[str, str], list[str]]] = [
