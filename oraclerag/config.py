@@ -197,10 +197,14 @@ def _find(tree: Mapping[str, Any], path: str) -> Any:
 
 def _refuse_unknown(tree: Mapping[str, Any], file: Path) -> None:
     known = {item.metadata["path"] for item in dataclasses.fields(Settings) if item.name != "sources"}
-    sections = {path.partition(".")[0] for path in known if "." in path} | {"source", "generate"}
+    sections = {path.partition(".")[0] for path in known if "." in path}
     for name, value in tree.items():
-        if name in ("source", "generate"):
+        if name == "source":
             continue
+        if name == "generate":
+            raise ConfigurationError(
+                f"{file} has a table [generate], but this version generates no answers; leave it out."
+            )
         if isinstance(value, dict) and name in sections:
             for key in value:
                 if f"{name}.{key}" not in known:

@@ -152,6 +152,7 @@ def test_a_bad_variable_is_one_sentence(variable: str, text: str, words: str, mo
         ("[search]\nlimit = 5\n", r"\[search\] in oraclerag.toml has an unknown key 'limit'"),
         ("[serach]\nk = 5\n", "unknown key 'serach'"),
         ("speed = 5\n", "unknown key 'speed'"),
+        ("[generate]\nmodel = 'x'\n", r"\[generate\], but this version generates no answers"),
         ("source = 5\n", "source in oraclerag.toml must be a table"),
         ("search = 5\n", "unknown key 'search'"),
     ],
