@@ -133,7 +133,7 @@ class ConnectionFailed(DatabaseError):
 
     code = "CONNECTION_FAILED"
     retryable = True
-    default_hint = "Check ORACLE_DSN and that the listener answers; `oraclerag doctor` names what is wrong."
+    default_hint = "Check ORACLE_DSN and that the listener answers."
 
 
 class LoginFailed(DatabaseError):

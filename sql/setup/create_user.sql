@@ -18,8 +18,7 @@ CREATE USER &rag_owner IDENTIFIED BY "&rag_password"
   TEMPORARY TABLESPACE &rag_temporary
   QUOTA &rag_quota ON &rag_tablespace;
 
--- Sessions, tables (identity columns need CREATE SEQUENCE), views, triggers. The role also lets `oraclerag doctor` read
--- what it must know of the instance.
+-- Sessions, tables (identity columns need CREATE SEQUENCE), views, triggers.
 GRANT DB_DEVELOPER_ROLE TO &rag_owner;
 
 -- To load the embedding model. The role has it in most releases; granted here so that it does not depend on that, and

@@ -1,5 +1,5 @@
--- Everything that oraclerag made, and nothing else: run by the owner or a DBA. The data is lost, that which
--- came in by `ingest` and `resolution add` too. `oraclerag migrate --to base` does the same.
+-- Everything that oraclerag made, and nothing else: run by the owner or a DBA. The data is lost, that of
+-- RAG_FILE and RAG_RESOLUTION too, which no source can give again. `oraclerag migrate --to base` does the same.
 --
 --   sqlplus rag@//dbhost:1521/FREEPDB1 @drop_all.sql
 --
