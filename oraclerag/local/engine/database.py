@@ -14,12 +14,13 @@ from oraclerag.local.engine.embedding import Embedder
 from oraclerag.local.engine.plan import Names, Plan
 from oraclerag.local.engine.session import Session
 from oraclerag.local.engine.translate import shape, translate
-from oraclerag.local.interface import Client, EmbeddingModels, StatementShape
+from oraclerag.local.interface import Client, EmbeddingModels, OraError, StatementShape
 
 STANDARD, EXTENDED = 4000, 32767
 """MAX_STRING_SIZE in bytes."""
 
 _KEPT_PLANS = 2000
+_INTERNAL_SCHEMAS = frozenset({"ora", "public", "pg_catalog", "information_schema", "pg_toast"})
 
 
 class Database:
@@ -84,12 +85,20 @@ class Database:
                 self._plans.move_to_end(key)
                 return known
         plan = translate(sql, self.names(schema))
+        self._refuse_internals(plan)
         with self._lock:
             if self._plans_epoch == epoch == self.dictionary.epoch:
                 self._plans[key] = plan
                 if len(self._plans) > _KEPT_PLANS:
                     self._plans.popitem(last=False)
         return plan
+
+    def _refuse_internals(self, plan: Plan) -> None:
+        """Hide what is PostgreSQL's or the engine's: quoted names in lower case would find it (ORA-00942)."""
+        for schema, table in plan.tables:
+            lower = table != table.upper()
+            if schema in _INTERNAL_SCHEMAS or (lower and self.dictionary.columns(schema, table) is None):
+                raise OraError(942, f'table or view "{schema}"."{table}" does not exist')
 
     def statement_shape(self, sql: str) -> StatementShape:
         """Tell kind and binds of a statement."""

@@ -88,7 +88,8 @@ class Dictionary:
         """Give names and Oracle types of a table's or view's columns, or None; the dictionary is everybody's."""
 
         def find() -> tuple[tuple[str, str], ...] | None:
-            for owner in (schema, "ora"):
+            # The engine's own tables are beside the dictionary's views, but in lower case.
+            for owner in (schema, "ora") if table == table.upper() else (schema,):
                 rows = self._ask(_COLUMNS, owner, table)
                 if rows:
                     return tuple((name, self.type_name(int(oid))) for name, oid in rows)

@@ -297,3 +297,16 @@ def test_a_result_that_is_too_large_is_refused(db: Driver, monkeypatch: pytest.M
     assert db.session.in_transaction == inside
     assert db.value("SELECT COUNT(*) FROM t") == int(inside)
     assert len(db.rows(wide + "9000")) == 9000
+
+
+@pytest.mark.parametrize(
+    "table", ['"users"', '"ora"."users"', '"pg_authid"', '"pg_catalog"."pg_authid"', '"model"', '"pg_class" c, dual']
+)
+def test_what_is_behind_the_database_stays_hidden(db: Driver, table: str) -> None:
+    assert number_of(lambda: db.rows(f"SELECT * FROM {table}")) == 942
+
+
+def test_names_in_lower_case_are_names(db: Driver) -> None:
+    db.run('CREATE TABLE "users" ("name" VARCHAR2(10))')
+    db.dml("INSERT INTO \"users\" VALUES ('mine')")
+    assert db.rows('WITH "x" AS (SELECT "name" FROM "users") SELECT * FROM "x"') == [("mine",)]
