@@ -45,6 +45,10 @@ _log = logging.getLogger(__name__)
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 600.0  # seconds before a failed entity is tried again
 
+# What a value raises for which nobody was prepared: a date that Python does not know, a text that has no UTF-8. Its row
+# must not end the worker, again and again, for ever.
+_UNFORESEEN = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
+
 
 @dataclass(slots=True)
 class WorkerState:
@@ -236,13 +240,17 @@ class _Batch:
         return sorted(writes, key=lambda write: write.entity.entity_id)
 
     def _read(self, source: Source, ids: list[str]) -> SourceRead:
-        """Read a source; a statement that fails on some row is tried with fewer ids until that row is found."""
+        """Read a source; what fails on some row is tried with fewer ids until that row is found."""
+        failure: OracleRagError
         try:
             return source.read_each(self._connection, ids)
         except StatementFailed as error:
-            source.verify(self._connection)  # raises what is wrong with the source as a whole
-            if len(ids) == 1:
-                return SourceRead({}, {ids[0]: error})
+            failure = error
+        except _UNFORESEEN as error:
+            failure = _blamed("read", error)
+        source.verify(self._connection)  # raises what is wrong with the source as a whole
+        if len(ids) == 1:
+            return SourceRead({}, {ids[0]: failure})
         halves = [self._read(source, part) for part in (ids[: len(ids) // 2], ids[len(ids) // 2 :])]
         return SourceRead(
             {key: document for half in halves for key, document in half.documents.items()},
@@ -261,7 +269,7 @@ class _Batch:
         try:
             chunks = CHUNKERS[source.settings.chunker](document.text, limits)
             return Write(entity, fingerprint, document, tuple(chunks))
-        except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+        except _UNFORESEEN as error:
             # one document that no chunker was written for, or metadata without a JSON form, stops nobody else
             _log.exception("%s:%s cannot be prepared", entity.source_type, entity.source_id)
             raise EntityError(f"The document cannot be cut into chunks ({type(error).__name__}).") from error
@@ -284,10 +292,11 @@ class _Batch:
                 names = sorted({write.entity.source_type for write in group})
                 self._pause(names, error, [write.entity for write in group])
                 return
-            except (StatementFailed, EntityError) as error:
+            except (StatementFailed, EntityError, *_UNFORESEEN) as error:
                 self._rollback()
                 if len(group) == 1:
-                    self._postpone([(group[0].entity, error, group[0])], merge)
+                    failure = error if isinstance(error, OracleRagError) else _blamed("written", error)
+                    self._postpone([(group[0].entity, failure, group[0])], merge)
                     return
                 break
         middle = len(group) // 2
@@ -352,7 +361,7 @@ class _Batch:
     def _postpone(
         self, failures: Sequence[tuple[Claimed, OracleRagError, Write | None]], merge: Merge | None = None
     ) -> None:
-        """Write failures down; rights that were read are applied to the chunks that are there, all the same."""
+        """Write failures down; chunks that are there are hidden where the rights that were read are others."""
         if not failures:
             return
         self._rollback()
@@ -399,6 +408,13 @@ class _Batch:
             self._queue.give_back(self._claim, entities)
         except DatabaseError:
             self._state.unreported.append((self._claim, entities))
+
+
+def _blamed(what: str, error: Exception) -> EntityError:
+    """Make an entity's own failure of an error that was not foreseen; its text may repeat data."""
+    failure = EntityError(f"The entity cannot be {what} ({type(error).__name__}).")
+    failure.__cause__ = error
+    return failure
 
 
 def _groups(writes: Sequence[Write]) -> list[list[Write]]:

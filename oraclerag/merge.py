@@ -167,11 +167,13 @@ class Merge:
             return self._send(cursor, rows)
 
     def restrict(self, writes: Iterable[Write]) -> None:
-        """Apply who may see an entity to the chunks that it has, though its text could not be written."""
-        rows = _Rows()
-        rows.of["details"] += [_details_row(write) for write in writes if write.document is not None]
+        """Hide the chunks of entities whose text could not be written and whose rights are no longer those they have.
+
+        Who lost a right sees them no longer; who gained one does not see the old text, which was never theirs.
+        """
+        rows = [_rights_row(write) for write in writes if write.document is not None]
         with self._connection.cursor() as cursor, own_tables():
-            self._send(cursor, rows)
+            self._many(cursor, "restrict", rows)
 
     def _current(self, cursor: oracledb.Cursor, writes: Sequence[Write]) -> dict[int, dict[int, _Stored]]:
         found: dict[int, dict[int, _Stored]] = {write.entity.entity_id: {} for write in writes}
@@ -282,6 +284,10 @@ def _place_row(write: Write, chunk: Chunk) -> dict[str, Any]:
         "text_end": chunk.end,
         "section": chunk.section,
     }
+
+
+def _rights_row(write: Write) -> dict[str, Any]:
+    return {name: _details_row(write)[name] for name in ("entity_id", "tenant_id", "visibility", "owner_id")}
 
 
 def _details_row(write: Write) -> dict[str, Any]:

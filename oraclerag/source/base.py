@@ -10,7 +10,7 @@ import json
 import zoneinfo
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import oracledb
 
@@ -140,25 +140,51 @@ class Source(abc.ABC):
             sprint=document.sprint or None,
             url=document.url or None,
             occurred_at=in_utc(document.occurred_at, self.settings.time_zone),
+            metadata=self._json_object(document.metadata),
         )
         if document.visibility not in ("shared", "owner"):
             raise EntityError(f"A document of source {self.name!r} has neither visibility 'shared' nor 'owner'.")
         for name, limit in _LIMITS.items():
             value = getattr(document, name)
-            if value is not None and not isinstance(value, str):
+            if value is None:
+                continue
+            if not isinstance(value, str):
                 raise EntityError(f"The {name} of a document of source {self.name!r} is no text.")
-            if value is not None and len(value.encode("utf-8", "replace")) > limit:
+            try:
+                size = len(value.encode())
+            except UnicodeEncodeError:
+                raise EntityError(
+                    f"The {name} of a document of source {self.name!r} holds half of a surrogate pair."
+                ) from None
+            if size > limit:
                 raise EntityError(f"The {name} of a document of source {self.name!r} is longer than {limit} bytes.")
         return document
 
+    def _json_object(self, value: Mapping[str, Any]) -> dict[str, Any]:
+        """Give metadata as a JSON column holds it, names as text: the driver's own words come too late."""
+        try:
+            text = json.dumps(dict(value), ensure_ascii=False, allow_nan=False)
+            text.encode()
+            return dict(json.loads(text))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise EntityError(
+                f"The metadata of a document of source {self.name!r} has no JSON form ({type(error).__name__})."
+            ) from None
+
 
 def in_utc(moment: dt.datetime | None, zone: str) -> dt.datetime | None:
-    """Give a time in UTC without a zone; one that has none is taken in ``zone``."""
+    """Give a time in UTC without a zone; one that has none is taken in ``zone``.
+
+    At the ends of the calendar (9999-12-31 for "never") it may have no time in UTC: it stays what it is.
+    """
     if moment is None:
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=zoneinfo.ZoneInfo(zone))
-    return moment.astimezone(dt.UTC).replace(tzinfo=None)
+    try:
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=zoneinfo.ZoneInfo(zone))
+        return moment.astimezone(dt.UTC).replace(tzinfo=None)
+    except OverflowError:
+        return moment.replace(tzinfo=None)
 
 
 def _digest(value: object) -> str:

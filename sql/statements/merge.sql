@@ -13,6 +13,13 @@ SET TENANT_ID = :tenant_id, COLLECTION = :collection, VISIBILITY = :visibility, 
     UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP), METADATA = :metadata
 WHERE ENTITY_ID = :entity_id AND CHUNK_NO >= 0
 
+-- name: restrict
+-- An owner counts where the chunk is its owner's alone. DECODE takes two NULLs for equal.
+UPDATE /*schema*/RAG_CHUNK SET VISIBILITY = 'HIDDEN', UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP)
+WHERE ENTITY_ID = :entity_id AND VISIBILITY <> 'HIDDEN'
+  AND (TENANT_ID <> :tenant_id OR VISIBILITY <> :visibility
+       OR (VISIBILITY = 'OWNER' AND DECODE(OWNER_ID, :owner_id, 0, 1) = 1))
+
 -- name: forget_vectors
 UPDATE /*schema*/RAG_CHUNK SET /*column*/EMBEDDING = NULL WHERE ENTITY_ID = :entity_id
 

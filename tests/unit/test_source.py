@@ -156,6 +156,8 @@ def test_a_document_is_completed_from_the_settings() -> None:
         ("2026-07-01T12:00:00", "Europe/Madrid", "2026-07-01T10:00:00"),
         ("2026-01-01T12:00:00", "Europe/Madrid", "2026-01-01T11:00:00"),
         ("2026-07-01T12:00:00+05:30", "Europe/Madrid", "2026-07-01T06:30:00"),
+        ("9999-12-31T23:59:59", "America/New_York", "9999-12-31T23:59:59"),  # "never" has no time in UTC
+        ("0001-01-01T00:00:00", "Asia/Tokyo", "0001-01-01T00:00:00"),
     ],
 )
 def test_times_are_kept_in_utc(moment: str, zone: str, utc: str) -> None:
@@ -170,6 +172,12 @@ def test_times_are_kept_in_utc(moment: str, zone: str, utc: str) -> None:
         Document("x", url="u" * 2001),
         Document("x", project="é" * 65),
         Document("x", owner=cast("str", 7)),
+        Document("x", owner="\ud800"),
+        Document("x", url="a\udc00"),
+        Document("x", metadata={"a": "\ud800"}),
+        Document("x", metadata={"a": float("nan")}),
+        Document("x", metadata={"a": object()}),
+        Document("x", metadata=cast("Any", ["a"])),
         Document("x", visibility=cast("Any", "public")),
         Document("x", tenant="acme"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import oracledb
 import pytest
@@ -14,7 +14,7 @@ from oraclerag import in_force
 from oraclerag.backfill import backfill
 from oraclerag.claim import Claim, Queue, Turns
 from oraclerag.drain import WorkerState
-from oraclerag.errors import ConnectionFailed, ModelNotActive
+from oraclerag.errors import ConnectionFailed, ModelNotActive, StatementFailed
 from oraclerag.merge import Merge, Merged
 from oraclerag.records import Document
 from oraclerag.source import FunctionSource, SelectSource, Source
@@ -282,9 +282,93 @@ def test_a_write_that_fails_for_one_entity_goes_through_for_the_others(
     report = tracker.drain()
     assert (report.indexed, report.postponed, report.given_back) == (7, 1, 0)
     assert "ORA-12899" in tracker.scalar("SELECT LAST_ERROR FROM RAG_DIRTY")
-    # its text is the old one, its rights are the new ones
-    assert tracker.sql("SELECT OWNER_ID FROM RAG_CHUNK WHERE SOURCE_ID = '5'") == [("2",)]
-    assert "A task" in tracker.texts()["5"][0]
+    # who lost the right sees it no longer, and who gained it never saw the old text
+    assert tracker.sql("SELECT VISIBILITY FROM RAG_CHUNK WHERE SOURCE_ID = '5'") == [("HIDDEN",)]
+    assert set(tracker.sql("SELECT VISIBILITY, OWNER_ID FROM RAG_CHUNK WHERE SOURCE_ID <> '5'")) == {("OWNER", "2")}
+    monkeypatch.undo()
+    tracker.due()
+    assert tracker.drain().indexed == 1
+    assert tracker.sql("SELECT VISIBILITY, OWNER_ID FROM RAG_CHUNK WHERE SOURCE_ID = '5'") == [("OWNER", "2")]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "hidden"),
+    [
+        ({"visibility": "owner", "owner": "1"}, {"visibility": "owner", "owner": "1"}, False),
+        ({"visibility": "owner", "owner": "1"}, {"visibility": "owner"}, True),
+        ({"visibility": "owner"}, {"visibility": "owner", "owner": "1"}, True),
+        ({"visibility": "owner", "owner": "1"}, {"visibility": "shared", "owner": "1"}, True),
+        ({"visibility": "shared", "owner": "1"}, {"visibility": "owner", "owner": "1"}, True),
+        ({"visibility": "shared", "owner": "1"}, {"visibility": "shared", "owner": "2"}, False),
+        ({"tenant": "a"}, {"tenant": "b"}, True),
+    ],
+)
+def test_a_text_that_could_not_be_written_is_seen_by_nobody_whose_rights_changed(
+    tracker: Tracker, monkeypatch: pytest.MonkeyPatch, before: Any, after: Any, hidden: bool
+) -> None:
+    now = Document("what only the first may know", **before)
+    tracker.sources = {
+        "note": FunctionSource("note", lambda _, ids: {ids[0]: now}, visibility="owner", ids="-", tenants=True)
+    }
+    now = dataclasses.replace(now, tenant=now.tenant or "a")
+    tracker.enqueue("1", source="note", tenant="a")
+    assert tracker.drain().indexed == 1
+
+    def broken(*_: Any) -> Merged:
+        raise StatementFailed
+
+    monkeypatch.setattr(Merge, "apply", broken)
+    now = dataclasses.replace(Document("another", **after), tenant=after.get("tenant", "a"))
+    tracker.enqueue("1", source="note", tenant="a")
+    assert tracker.drain().postponed == 1
+    assert (tracker.scalar("SELECT VISIBILITY FROM RAG_CHUNK") == "HIDDEN") is hidden
+
+
+def test_a_value_for_which_nobody_was_prepared_ends_no_worker(
+    tracker: Tracker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {
+        "nan": {"x": float("nan")},
+        "surrogate": {"x": "\ud800"},
+        "too long a number": {"x": 10**200},
+        "fine": {"x": 1, 2: "y"},
+    }
+    source = FunctionSource(
+        "note",
+        lambda _, ids: {key: Document(key, metadata=cast("Any", given[key])) for key in ids},
+        visibility="shared",
+    )
+    tracker.enqueue(*given, source="note")
+    report = tracker.drain(sources={"note": source})
+    assert (report.indexed, report.postponed) == (1, 3)
+    assert tracker.scalar("SELECT METADATA FROM RAG_CHUNK") == {"x": 1, "2": "y"}
+    assert {row[:3] for row in tracker.queue()} == {(key, "READY", 1) for key in given if key != "fine"}
+
+    whole = SelectSource.read_each
+
+    def read(self: SelectSource, connection: oracledb.Connection, ids: Sequence[str]) -> Any:
+        if "3" in ids:
+            raise ValueError("year -4712 is out of range: secret")  # what a date before Christ is to the driver
+        return whole(self, connection, ids)
+
+    for number in range(5):
+        tracker.task(number)
+    tracker.enqueue(*range(5))
+    apply = Merge.apply
+
+    def written(self: Merge, writes: Any, *more: Any) -> Merged:
+        if any(write.entity.source_id == "4" for write in writes):
+            raise TypeError("secret")
+        return apply(self, writes, *more)
+
+    monkeypatch.setattr(SelectSource, "read_each", read)
+    monkeypatch.setattr(Merge, "apply", written)
+    report = tracker.drain()
+    assert (report.indexed, report.postponed) == (3, 2)
+    assert set(tracker.sql("SELECT SOURCE_ID, LAST_ERROR FROM RAG_DIRTY WHERE SOURCE_TYPE = 'task'")) == {
+        ("3", "The entity cannot be read (ValueError)."),
+        ("4", "The entity cannot be written (TypeError)."),
+    }
 
 
 def test_a_source_that_is_broken_is_paused_once_and_counts_against_no_row(
