@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,20 @@ import pytest
 from oraclerag.local import LocalDatabase
 from oraclerag.testing import tiny_model
 
+SIZES = ("standard", "extended")  # of MAX_STRING_SIZE
+
 _numbers = itertools.count(1)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what asks for a local database in both sizes; marked ``one_size``, in that one, or in its module's turn."""
+    if "local_database" not in metafunc.fixturenames:
+        return
+    sizes: tuple[str, ...] = SIZES
+    if mark := metafunc.definition.get_closest_marker("one_size"):
+        turn = zlib.crc32(metafunc.module.__name__.encode()) % len(SIZES)  # unlike hash(), the same in every worker
+        sizes = mark.args or (SIZES[turn],)
+    metafunc.parametrize("local_database", sizes, indirect=True, scope="session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +50,12 @@ class Account:
         return f"oracle+oracledb://{self.user}:{self.password}@{host}:{port}/?service_name={service}"
 
 
-@pytest.fixture(scope="session", params=["standard", "extended"])
+@pytest.fixture(scope="session")
 def local_database(request: pytest.FixtureRequest) -> Iterator[LocalDatabase]:
-    """A local database in this process; every test that asks for it, or for what follows, runs in both sizes."""
+    """A local database in this process; every test that asks for it, or for what follows, runs in both sizes.
+
+    Where the length of strings cannot matter, a test or module says so with the mark ``one_size``.
+    """
     with LocalDatabase(in_process=True, max_string_size=request.param) as database:
         yield database
 

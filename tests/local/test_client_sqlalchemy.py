@@ -28,7 +28,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, rela
 from alembic import command
 from tests.local.conftest import Account
 
-pytestmark = pytest.mark.parametrize("local_database", ["standard"], indirect=True)  # the longest text changes nothing
+pytestmark = pytest.mark.one_size
 
 
 class Base(DeclarativeBase):

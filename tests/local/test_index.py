@@ -14,6 +14,8 @@ from oraclerag.rag import Rag
 from tests.local.conftest import Account
 from tests.local.library import Entry, install, settings_of, shelve
 
+pytestmark = pytest.mark.one_size
+
 
 @pytest.fixture
 def rag(account: Account, tiny_file: Path) -> Iterator[Rag]:

@@ -22,6 +22,8 @@ from oraclerag.rag import Rag
 from tests.local.conftest import Account
 from tests.local.library import Entry, install, settings_of, shelve
 
+pytestmark = pytest.mark.one_size
+
 QUESTION = "late payments of supplier invoices"
 OWNERS = (None, "7", "8", "team:ap")
 ENTRIES = [

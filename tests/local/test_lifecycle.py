@@ -19,6 +19,8 @@ from oraclerag.local import LocalDatabase, NotRunning, ProcessFailed, default_di
 from oraclerag.local.__main__ import main
 from oraclerag.local.process import ALREADY_RUNNING
 
+pytestmark = pytest.mark.one_size
+
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -268,6 +268,7 @@ class Interrupted:
         return True
 
 
+@pytest.mark.one_size
 def test_an_upgrade_killed_after_every_statement_gets_there(account: Account, connection: oracledb.Connection) -> None:
     interrupted = Interrupted(account)
     killed = 0
@@ -285,6 +286,7 @@ def test_an_upgrade_killed_after_every_statement_gets_there(account: Account, co
     assert shape(connection, account.user) == found
 
 
+@pytest.mark.one_size
 def test_a_removal_killed_after_every_statement_gets_there(account: Account, connection: oracledb.Connection) -> None:
     interrupted = Interrupted(account)
     empty = shape(connection, account.user)
@@ -297,6 +299,7 @@ def test_a_removal_killed_after_every_statement_gets_there(account: Account, con
     assert shape(connection, account.user) == empty
 
 
+@pytest.mark.one_size
 @pytest.mark.parametrize("to", ["head", "base"])
 def test_one_killed_before_any_commit_is_ended_by_the_next(
     account: Account, connection: oracledb.Connection, to: str
@@ -336,6 +339,7 @@ def test_an_upgrade_killed_half_way_can_be_taken_back(account: Account, connecti
     assert shape(connection, account.user) == empty
 
 
+@pytest.mark.one_size
 def test_threads_take_turns(account: Account, connection: oracledb.Connection) -> None:
     def run(to: str) -> None:
         database = Database(settings(account))
@@ -352,6 +356,7 @@ def test_threads_take_turns(account: Account, connection: oracledb.Connection) -
         assert sorted(outcome.applied for outcome in outcomes) == [(), (), schema.revisions()]
 
 
+@pytest.mark.one_size
 def test_processes_at_the_same_time_do_no_harm(account: Account, connection: oracledb.Connection) -> None:
     empty = shape(connection, account.user)
     program = (
@@ -459,6 +464,7 @@ def test_a_newer_schema_is_left_alone(database: Database, connection: oracledb.C
         schema.require(connection, account.user)
 
 
+@pytest.mark.one_size
 def test_a_wrong_password_is_one_sentence(account: Account) -> None:
     database = Database(Settings(dsn=account.dsn, user=account.user, password="wrong"))
     with pytest.raises(LoginFailed, match="ORA-01017") as caught:
@@ -468,6 +474,7 @@ def test_a_wrong_password_is_one_sentence(account: Account) -> None:
     database.close()
 
 
+@pytest.mark.one_size
 def test_nobody_listens(account: Account) -> None:
     database = Database(Settings(dsn="127.0.0.1:1/FREEPDB1", user=account.user, password=account.password))
     with pytest.raises(ConnectionFailed, match="Connection refused") as caught:
@@ -521,6 +528,7 @@ def test_a_borrowed_engine_stays_open(account: Account) -> None:
     engine.dispose()
 
 
+@pytest.mark.one_size
 @pytest.mark.filterwarnings("ignore:Did not recognize type 'JSON':sqlalchemy.exc.SAWarning")  # SQLAlchemy 2.0
 def test_autogenerate_of_an_application_leaves_ours_alone(account: Account, database: Database) -> None:
     schema.migrate(database)

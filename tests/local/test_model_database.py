@@ -40,6 +40,8 @@ from tests.local.conftest import Account
 from tests.unit.model.folders import TOKENS
 from tests.unit.model.test_tokens import UNCASED
 
+pytestmark = pytest.mark.one_size
+
 
 @pytest.fixture(scope="module")
 def migrated(module_account: Account) -> Account:

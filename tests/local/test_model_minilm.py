@@ -13,6 +13,8 @@ from oraclerag.model import BuiltModel, TokenCounter, build, fetch, inspect_file
 from tests.unit.model.folders import run
 from tests.unit.model.reference import Reference
 
+pytestmark = pytest.mark.one_size
+
 TEXTS = {
     "English": "The nightly batch of the accounts payable module failed with ORA-01555: snapshot too old.",
     "Spanish": "¿Cuándo se concilió la factura de la señora Muñoz? ¡El pago llegó tarde otra vez!",

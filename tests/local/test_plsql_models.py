@@ -8,6 +8,8 @@ from pathlib import Path
 import oracledb
 import pytest
 
+pytestmark = pytest.mark.one_size
+
 METADATA = {"function": "embedding", "embeddingOutput": "embedding", "input": {"input": ["DATA"]}}
 BY_BLOB = "BEGIN DBMS_VECTOR.LOAD_ONNX_MODEL(model_name => :n, model_data => :d, metadata => JSON(:m)); END;"
 

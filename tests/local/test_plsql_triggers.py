@@ -7,6 +7,8 @@ from typing import Any
 import oracledb
 import pytest
 
+pytestmark = pytest.mark.one_size
+
 
 @pytest.fixture
 def cursor(connection: oracledb.Connection) -> oracledb.Cursor:

@@ -18,6 +18,8 @@ from oraclerag.errors import AutocommitRefused, ConfigurationError, InputError, 
 from tests.local.conftest import Account
 from tests.local.library import ids, install, settings_of
 
+pytestmark = pytest.mark.one_size
+
 MANAGER = Scope(manager=True)
 
 

@@ -14,7 +14,7 @@ import pytest
 from tests.local.conftest import Account
 from tests.local.refusals import ACCEPTED, FIXTURE, FREE, REFUSED, RESERVED, WORKS, Refused, Works
 
-pytestmark = pytest.mark.parametrize("local_database", ["standard"], indirect=True)  # the table is of that size
+pytestmark = pytest.mark.one_size("standard")  # the table is of that size
 
 _KEEPS_SCHEMA = re.compile(r"\s*(\(|SELECT|WITH|INSERT|UPDATE|DELETE|MERGE|SAVEPOINT|ROLLBACK|LOCK)\b", re.IGNORECASE)
 
