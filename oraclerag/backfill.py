@@ -20,7 +20,7 @@ from oraclerag.database import Database, driver_types, own_tables, translated
 from oraclerag.enqueue import NO_TENANT
 from oraclerag.errors import Contention, InputError, SourceChanged
 from oraclerag.model.active import active_model
-from oraclerag.records import Action, BackfillReport, fingerprint_half
+from oraclerag.records import MAX_ID_BYTES, Action, BackfillReport, fingerprint_half
 from oraclerag.source import Source
 from oraclerag.statements import Statements
 
@@ -115,7 +115,7 @@ class _Backfill:
 
     def _rows(self, name: str, binds: dict[str, Any]) -> Iterator[list[tuple[str, str | None]]]:
         """Give ids and tenants in slices, from a cursor that stays open over the commits in between."""
-        text = self._sql.with_names(name, enumeration=self._enumeration())
+        text = self._of_tenant(self._sql.with_names(name, enumeration=self._enumeration()))
         with self._connection.cursor() as cursor, driver_types(self._connection), translated():
             cursor.arraysize = cursor.prefetchrows = _SLICE
             cursor.execute(text, binds | self._tenant_bind())
@@ -133,8 +133,10 @@ class _Backfill:
                     "action": action,
                 }
                 for source_id, tenant in rows
-                if tenant is not None or not self._source.maps_tenant
+                if (tenant is not None or not self._source.maps_tenant) and len(source_id.encode()) <= MAX_ID_BYTES
             ]
+            if too_long := sum(len(source_id.encode()) > MAX_ID_BYTES for source_id, _ in rows):
+                _log.error("source %s: %d ids have more than %d bytes", self._source.name, too_long, MAX_ID_BYTES)
             with self._connection.cursor() as cursor, own_tables():
                 if wanted:
                     cursor.executemany(self._sql[statement], wanted)
@@ -153,10 +155,13 @@ class _Backfill:
         return int(row[0]) if row is not None else 0
 
     def _enumeration(self) -> str:
-        enumeration = self._source.enumeration(self._connection)
+        return self._of_tenant(self._source.enumeration(self._connection))
+
+    def _of_tenant(self, query: str) -> str:
+        """Narrow a query over ids and tenants to the tenant asked for, if any."""
         if self._tenant is None:
-            return enumeration
-        return f"SELECT t.SOURCE_ID, t.TENANT_ID FROM (\n{enumeration}\n) t WHERE t.TENANT_ID = :one_tenant"
+            return query
+        return f"SELECT t.SOURCE_ID, t.TENANT_ID FROM (\n{query}\n) t WHERE t.TENANT_ID = :one_tenant"
 
     def _tenant_bind(self) -> dict[str, str]:
         return {} if self._tenant is None else {"one_tenant": self._tenant}

@@ -25,12 +25,23 @@ __all__ = [
     "fingerprint_half",
 ]
 
+MAX_ID_BYTES = 400
+"""What RAG_DIRTY.SOURCE_ID and its like hold."""
+
 Action = Literal["UPSERT", "DELETE"]
 Visibility = Literal["shared", "owner"]
 
 
 def _nothing() -> Mapping[str, Any]:
     return MappingProxyType({})
+
+
+def _fits(value: object, size: int) -> bool:
+    """Whether a value is a text that a column of so many bytes holds; '' would be NULL."""
+    try:
+        return isinstance(value, str) and "\0" not in value and 0 < len(value.encode()) <= size
+    except UnicodeEncodeError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +59,16 @@ class SourceKey:
     def __post_init__(self) -> None:
         if not isinstance(self.type, str) or not self.type:
             raise InputError("The type of a SourceKey must be a non-empty text.")
-        if not isinstance(self.id, str) or not self.id or len(self.id.encode("utf-8", "replace")) > 400:
-            raise InputError(f"The id of a SourceKey of type {self.type!r} must be a text of 1 to 400 bytes.")
-        if self.tenant is not None and (not self.tenant or len(self.tenant.encode("utf-8", "replace")) > 128):
-            raise InputError(f"The tenant of a SourceKey of type {self.type!r} must be a text of 1 to 128 bytes.")
+        if not _fits(self.id, MAX_ID_BYTES):
+            raise InputError(
+                f"The id of a SourceKey of type {self.type!r} must be a text of 1 to {MAX_ID_BYTES} bytes, "
+                f"without NUL characters and halves of surrogate pairs."
+            )
+        if self.tenant is not None and not _fits(self.tenant, 128):
+            raise InputError(
+                f"The tenant of a SourceKey of type {self.type!r} must be a text of 1 to 128 bytes, "
+                f"without NUL characters and halves of surrogate pairs."
+            )
 
     def __str__(self) -> str:
         return f"{self.type}:{self.id}"

@@ -33,6 +33,10 @@ def test_the_tenant_is_no_part_of_the_identity() -> None:
         ("task", "é" * 201, None),
         ("task", "42", ""),
         ("task", "42", "t" * 129),
+        ("task", "42", 7),
+        ("task", "4\x002", None),
+        ("task", "4\ud8002", None),
+        ("task", "42", "\udc00"),
     ],
 )
 def test_an_unusable_key_is_refused(type_: str, id_: str, tenant: str | None) -> None:

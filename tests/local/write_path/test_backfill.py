@@ -9,7 +9,9 @@ import pytest
 
 from oraclerag import backfill as module
 from oraclerag.backfill import backfill
-from oraclerag.errors import ConfigurationError, Contention, InputError, SourceChanged
+from oraclerag.config import SourceSettings
+from oraclerag.errors import ConfigurationError, Contention, InputError, SourceChanged, StatementFailed
+from oraclerag.merge import Merge
 from oraclerag.records import BackfillReport, Document
 from oraclerag.source import FunctionSource, SelectSource, Source
 from tests.local.write_path.tracker import TASK, Tracker
@@ -86,6 +88,26 @@ def test_what_was_given_up_is_left_alone_by_a_worker_that_starts(tracker: Tracke
     assert fill(tracker).enqueued == 1
 
 
+def test_what_was_indexed_once_and_given_up_since_is_missing(tracker: Tracker, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> None:
+        raise StatementFailed
+
+    tracker.task(1)
+    tracker.enqueue(1)
+    tracker.drain()
+    tracker.sql("UPDATE task SET title = 'new'")
+    tracker.enqueue(1)
+    tracker.settings = dataclasses.replace(tracker.settings, max_attempts=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(Merge, "apply", broken)
+        assert tracker.drain().dead == 1
+    assert fill(tracker, adopt=False).enqueued == 0
+    assert fill(tracker).enqueued == 1
+    assert tracker.drain().indexed == 1
+    assert tracker.queue() == []
+    assert fill(tracker).enqueued == 0
+
+
 def test_one_backfill_of_a_source_at_a_time(tracker: Tracker) -> None:
     tracker.task(1)
     fill(tracker)
@@ -133,6 +155,30 @@ def test_one_tenant_only(tracker: Tracker) -> None:
     with pytest.raises(InputError, match="maps no tenant"):
         fill(tracker, tenant="acme")
     assert fill(tracker, tenant="main").total == 4
+
+
+def test_one_tenant_only_leaves_the_others_alone_and_finds_what_is_gone_of_it(tracker: Tracker) -> None:
+    tracker.sources = {"task": TENANTS}
+    for number, tenant in enumerate(["acme", "acme", "beta", "acme"]):
+        tracker.task(number, status=tenant)
+        tracker.enqueue(number, tenant=tenant)
+    assert tracker.drain_all().indexed == 4
+    tracker.sql("DELETE FROM task WHERE id = 0")
+    tracker.sql("UPDATE task SET status = 'beta' WHERE id = 1")
+    tracker.connection.commit()
+    assert fill(tracker, TENANTS, tenant="acme") == BackfillReport("task", 0, 2, 1)
+    assert (report := tracker.drain_all()).deleted == 1
+    assert report.indexed == 1
+    assert dict(tracker.sql("SELECT SOURCE_ID, TENANT_ID FROM RAG_CHUNK")) == {"1": "beta", "2": "beta", "3": "acme"}
+
+
+def test_an_id_that_is_too_long_holds_up_nobody_else(tracker: Tracker, caplog: pytest.LogCaptureFixture) -> None:
+    tracker.task(1)
+    select = "select RPAD('x', 401, 'x') as source_id, 'a' as title from dual union all select 'fits', 'b' from dual"
+    source = SelectSource(SourceSettings("long", select, "shared", body="title"))
+    assert fill(tracker, source).enqueued == 1
+    assert "1 ids have more than 400 bytes" in caplog.text
+    assert [row[0] for row in tracker.queue()] == ["fits"]
 
 
 def test_an_entity_that_lost_its_tenant_is_enqueued_for_deletion(tracker: Tracker) -> None:
