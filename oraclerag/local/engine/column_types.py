@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from oraclerag.local.engine.reader import Reader, literal, unsupported
+from oraclerag.local.engine.reader import Reader, unsupported
 from oraclerag.local.engine.words import quote
 from oraclerag.local.interface import OraError
 
 PGVECTOR_DIMENSIONS = 16000
 STORED_FRACTION = 6  # digits of a second that PostgreSQL keeps
-_FOREIGN = frozenset({"TEXT", "BIGINT", "TINYINT", "SERIAL", "BYTEA", "UUID", "JSONB", "DATETIME", "STRING", "TIME"})
 _UNSUPPORTED = frozenset({"LONG", "BFILE", "UROWID", "ROWID", "XMLTYPE", "ANYDATA", "SDO_GEOMETRY", "SYS"})
 _FORMATS = {"FLOAT32": 4, "FLOAT64": 8, "INT8": 1}
 
@@ -74,17 +73,6 @@ class ColumnType:
     def _bounded(name: str, fits: str, actual: str, most: int | str, position: int) -> str:
         """Give ``NULL or fits or raise ORA-12899``; without the first arm a NULL would reach the raising function."""
         return f"{name} IS NULL OR {fits} OR ora.value_too_large(tableoid, {position}, {actual}, {most})"
-
-    @property
-    def vector_info(self) -> str | None:
-        """Give VECTOR_INFO as the dictionary prints it."""
-        if self.name != "VECTOR":
-            return None
-        return f"VECTOR({self.dimensions or '*'},{self.format},DENSE)"
-
-    def as_literal(self) -> str:
-        """Give the dictionary's name as a PostgreSQL literal."""
-        return literal(self.name)
 
 
 def normal_storage(storage: str) -> str:

@@ -147,14 +147,3 @@ class Cursor:
             self.unsupported(f"{token.text} where a whole number is expected")
         self.position += 1
         return int(token.text)
-
-    def skip_parentheses(self) -> None:
-        """Step over a pair of parentheses and everything between them."""
-        self.need("(")
-        depth = 1
-        while depth:
-            token = self.token
-            if token.kind == "end":
-                self.missing(")")
-            depth += (token.upper == "(") - (token.upper == ")")
-            self.position += 1

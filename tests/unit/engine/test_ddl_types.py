@@ -70,18 +70,6 @@ def test_extended_strings_are_longer() -> None:
     assert read_type(Reader("RAW(32767)"), 32767).length == 32767
 
 
-@pytest.mark.parametrize(
-    ("text", "info"),
-    [
-        ("VECTOR", "VECTOR(*,*,DENSE)"),
-        ("VECTOR(10)", "VECTOR(10,*,DENSE)"),
-        ("VECTOR(3, INT8)", "VECTOR(3,INT8,DENSE)"),
-    ],
-)
-def test_vector_info(text: str, info: str) -> None:
-    assert read_type(Reader(text), 4000).vector_info == info
-
-
 def test_a_length_is_checked_in_its_unit_and_null_passes() -> None:
     by_bytes = read_type(Reader("VARCHAR2(10)"), 4000).check("C", 3, 4000)
     by_chars = read_type(Reader("VARCHAR2(10 CHAR)"), 4000).check("C", 3, 4000)
