@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from psycopg import pq
 from psycopg.pq import abc
@@ -18,6 +18,7 @@ BINARY = 1
 OWN_ERROR = "OR000"
 """SQLSTATE of errors whose Oracle number is their detail."""
 _CANCELLED = "57014"
+_T = TypeVar("_T")
 
 
 class PgError(Exception):
@@ -64,6 +65,11 @@ class Prepared:
     described: dict[tuple[str | None, ...] | None, tuple[Column, ...]] = field(default_factory=dict)
 
 
+def _list(items: Sequence[_T]) -> list[_T] | None:
+    """Give what psycopg takes in all its versions: a list, or None for nothing."""
+    return list(items) if items else None
+
+
 class Command(Protocol):
     """Something that can be sent."""
 
@@ -96,7 +102,7 @@ class Statement:
     def send(self, pgconn: abc.PGconn) -> None:
         """Send it."""
         pgconn.send_query_params(
-            self.text, self.values or None, self.oids or None, self.formats or None, self.result_format
+            self.text, _list(self.values), _list(self.oids), _list(self.formats), self.result_format
         )
 
 
@@ -110,7 +116,7 @@ class Execute:
 
     def send(self, pgconn: abc.PGconn) -> None:
         """Send it."""
-        pgconn.send_query_prepared(self.name, self.values or None, self.formats or None, BINARY)
+        pgconn.send_query_prepared(self.name, _list(self.values), _list(self.formats), BINARY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +130,7 @@ class Query:
 
     def send(self, pgconn: abc.PGconn) -> None:
         """Send it."""
-        pgconn.send_query_prepared(self.name, self.values or None, self.formats or None, BINARY)
+        pgconn.send_query_prepared(self.name, _list(self.values), _list(self.formats), BINARY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +143,7 @@ class Prepare:
 
     def send(self, pgconn: abc.PGconn) -> None:
         """Send it."""
-        pgconn.send_prepare(self.name, self.text, self.oids or None)
+        pgconn.send_prepare(self.name, self.text, _list(self.oids))
 
 
 @dataclass(frozen=True, slots=True)

