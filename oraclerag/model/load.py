@@ -54,7 +54,6 @@ class _Plan:
     query_prefix: str
     passage_prefix: str
     dimensions: int | None
-    file: ModelFile | None
 
 
 def load_model(
@@ -155,7 +154,6 @@ def _plan(
         query_prefix=_prefix(query_prefix, file.query_prefix if file is not None else "", "query_prefix"),
         passage_prefix=_prefix(passage_prefix, file.passage_prefix if file is not None else "", "passage_prefix"),
         dimensions=file.dimensions if file is not None else None,
-        file=file,
     )
 
 

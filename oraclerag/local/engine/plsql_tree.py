@@ -188,7 +188,6 @@ class Sql(Statement):
     text: tuple[Span, ...]
     into: list[Target]
     returning: list[Target]
-    bulk: bool = False
 
 
 @dataclass(slots=True)
