@@ -1,4 +1,4 @@
-"""FLOW a new database → ready to index: tables, model, column. Every step passes over what is there already."""
+"""A new database → ready to index: tables, model, column. Every step passes over what is there already."""
 
 from __future__ import annotations
 

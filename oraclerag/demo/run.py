@@ -1,4 +1,4 @@
-"""FLOW of the demo: provision, index, change, search. Every number and every hit is computed while it runs."""
+"""The demo, step by step: provision, index, change, search. Every number and every hit is computed while it runs."""
 
 from __future__ import annotations
 
