@@ -89,7 +89,8 @@ class Rag:
 
         ``visibility`` says who sees its documents ("shared": the tenant; "owner": their owner and managers), ``ids``
         is the query over all ids, needed for backfill, with the tenant in a second column where ``tenants`` is set.
-        Raise ``version`` when the function makes another text. Raises ConfigurationError.
+        Raise ``version`` when the function makes another text. ``egress`` says whether a text may be sent outside the
+        database; nothing in this version sends any. Raises ConfigurationError.
         """
 
         def declare(function: _Function) -> _Function:
