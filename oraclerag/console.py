@@ -232,7 +232,11 @@ def _cause(error: BaseException) -> str | None:
     cause = error.__cause__
     if cause is None or isinstance(cause, OracleRagError):
         return None
-    text = str(cause).strip()
+    from oracledb import Error
+
+    from oraclerag.database import words
+
+    text = words(cause) if isinstance(cause, Error) else str(cause).strip()
     return text.splitlines()[0] if text else type(cause).__name__
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "padded",
     "parts",
     "translated",
+    "words",
 ]
 
 # ORA and DPY codes → class. Sources: Oracle's error help pages and the driver's list of codes after which a session
@@ -49,8 +50,16 @@ _CLASSES: dict[type[errors.DatabaseError], tuple[str, ...]] = {
     ),
     errors.LoginFailed: ("ORA-01005", "ORA-01017", "ORA-28000", "ORA-28001", "DPY-4001"),
     errors.PrivilegeMissing: ("ORA-01031", "ORA-01045", "ORA-01950", "ORA-24247", "ORA-29516", "ORA-41900"),
-    errors.Contention: ("ORA-00054", "ORA-00060", "ORA-08177", "ORA-30006", "ORA-51815", "ORA-51817"),
-    errors.SpaceExhausted: ("ORA-01536", "ORA-01652", "ORA-01653", "ORA-01654", "ORA-12954", "ORA-51962"),
+    errors.Contention: (
+        "ORA-00054", "ORA-00060", "ORA-01555", "ORA-04020", "ORA-04021", "ORA-08177", "ORA-30006", "ORA-51815",
+        "ORA-51817",
+    ),
+    # tablespaces and quotas; undo and temporary space; memory of the instance
+    errors.SpaceExhausted: (
+        "ORA-01536", "ORA-01628", "ORA-01650", "ORA-01652", "ORA-01653", "ORA-01654", "ORA-01658", "ORA-01659",
+        "ORA-01683", "ORA-01688", "ORA-01691", "ORA-01692", "ORA-04030", "ORA-04031", "ORA-04036", "ORA-12954",
+        "ORA-30036", "ORA-51962", "ORA-54467",
+    ),
 }  # fmt: skip
 _CONNECTION_ID = re.compile(r" \(CONNECTION_ID=[^)]*\)")
 _CLASS_OF = {code: cls for cls, codes in _CLASSES.items() for code in codes}
@@ -58,10 +67,14 @@ _CLASS_OF = {code: cls for cls, codes in _CLASSES.items() for code in codes}
 MODEL_MISSING = "ORA-40284"
 NO_SUCH_TABLE = "ORA-00942"
 BROKEN_DIMENSION = ("ORA-51803", "ORA-51808")
-# Conversion errors: since 23ai their text repeats the value that could not be converted.
+# Conversion errors: since 23ai their text repeats the value that could not be converted, or that was too large. What
+# programs raise by themselves may repeat anything; ORA-20000 is left out, for Oracle's own packages say it.
 _QUOTES_DATA = frozenset(
-    f"ORA-{number:05}" for number in (1722, 1830, 1839, 1840, 1841, 1843, 1847, 1850, 1851, 1852, 1858, 1861, 1867)
-)
+    f"ORA-{number:05}"
+    for number in (
+        1438, 1722, 1830, 1839, 1840, 1841, 1843, 1847, 1850, 1851, 1852, 1858, 1861, 1867, *range(20001, 21000),
+    )
+)  # fmt: skip
 
 
 def code_of(error: BaseException) -> str | None:
@@ -71,19 +84,26 @@ def code_of(error: BaseException) -> str | None:
     return None
 
 
-def translate(error: oracledb.Error) -> errors.OracleRagError:
-    """Make the toolkit's error of a driver error; the text holds the code and Oracle's own words.
+def words(error: oracledb.Error) -> str:
+    """Give the code of a driver error and Oracle's own words, without values of the data.
 
     Oracle's messages name objects and columns; the few that repeat a value are cut down to their code. The first line
     is enough: the second of ORA-00001 holds the values of the row.
     """
     code = code_of(error) or ""
+    if code in _QUOTES_DATA:
+        return code
     text, _, rest = (str(error.args[0]) if error.args else str(error)).partition("\n")
     text = _CONNECTION_ID.sub("", text).rstrip(".")
-    if code in _QUOTES_DATA:
-        text = code
-    elif rest.startswith("[Errno "):  # the driver puts the operating system's reason on the second line
+    if rest.startswith("[Errno "):  # the driver puts the operating system's reason on the second line
         text += f": {rest.partition('] ')[2].partition(chr(10))[0]}"
+    return text
+
+
+def translate(error: oracledb.Error) -> errors.OracleRagError:
+    """Make the toolkit's error of a driver error; see :func:`words`."""
+    code = code_of(error) or ""
+    text = words(error)
     if code == MODEL_MISSING:
         return errors.ModelMissing(f"The embedding model is not in the database ({text}).")
     if code in BROKEN_DIMENSION:
@@ -142,8 +162,9 @@ def driver_types(connection: oracledb.Connection) -> Iterator[None]:
 
     SQLAlchemy puts a handler on its connections that turns JSON into text and numbers into Decimal.
     """
-    handler = connection.outputtypehandler
-    connection.outputtypehandler = None  # type: ignore[assignment]  # the driver takes None for no handler
+    with translated():  # it may be closed
+        handler = connection.outputtypehandler
+        connection.outputtypehandler = None  # type: ignore[assignment]  # the driver takes None for no handler
     try:
         yield
     finally:
@@ -186,7 +207,7 @@ class Database:
     def schema_on(self, connection: oracledb.Connection) -> str:
         """Like :attr:`schema`, asking on this connection where it has to ask."""
         if self._schema is None:
-            with connection.cursor() as cursor, translated():
+            with translated(), connection.cursor() as cursor:
                 cursor.execute("SELECT SYS_CONTEXT('USERENV', 'SESSION_USER') FROM dual")
                 row = cursor.fetchone()
             assert row is not None  # noqa: S101 - dual has one row

@@ -11,6 +11,7 @@ import dataclasses
 import logging
 import random
 import time
+import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -270,9 +271,8 @@ class _Batch:
             chunks = CHUNKERS[source.settings.chunker](document.text, limits)
             return Write(entity, fingerprint, document, tuple(chunks))
         except _UNFORESEEN as error:
-            # one document that no chunker was written for, or metadata without a JSON form, stops nobody else
-            _log.exception("%s:%s cannot be prepared", entity.source_type, entity.source_id)
-            raise EntityError(f"The document cannot be cut into chunks ({type(error).__name__}).") from error
+            # one document that no chunker was written for stops nobody else
+            raise _blamed("cut into chunks", error) from error
 
     def _write(self, merge: Merge, model: ActiveModel, group: Sequence[Write]) -> None:
         """Write a group in one transaction; when that fails, in halves until the one at fault is found."""
@@ -411,7 +411,9 @@ class _Batch:
 
 
 def _blamed(what: str, error: Exception) -> EntityError:
-    """Make an entity's own failure of an error that was not foreseen; its text may repeat data."""
+    """Make an entity's own failure of an error that nobody foresaw. Its text may repeat data; the log says where."""
+    where = "".join(traceback.format_tb(error.__traceback__))
+    _log.error("an entity cannot be %s (%s)\n%s", what, type(error).__name__, where)
     failure = EntityError(f"The entity cannot be {what} ({type(error).__name__}).")
     failure.__cause__ = error
     return failure

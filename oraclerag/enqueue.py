@@ -61,10 +61,10 @@ def enqueue_many(
             "enqueue needs a connection that is not asynchronous.",
             hint="Execute enqueue_statement(key) on an AsyncConnection or AsyncSession of SQLAlchemy.",
         )
-    driver = driver_connection(connection)
-    if driver.autocommit:
-        raise AutocommitRefused
     with own_tables():
+        driver = driver_connection(connection)
+        if driver.autocommit:
+            raise AutocommitRefused
         if connection is driver:
             with driver.cursor() as cursor:
                 cursor.executemany(Statements("enqueue", schema)["enqueue"], rows)

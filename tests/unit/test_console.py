@@ -9,12 +9,13 @@ import sys
 import unicodedata
 from decimal import Decimal
 
+import oracledb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from oraclerag.console import Output, one_line, to_json, visible
-from oraclerag.errors import ConfigurationError, ConnectionFailed, OracleRagError
+from oraclerag.errors import ConfigurationError, ConnectionFailed, OracleRagError, StatementFailed
 from oraclerag.records import Hit, SearchResult, SourceKey
 
 
@@ -124,6 +125,20 @@ def test_an_error_is_a_sentence_its_cause_and_its_remedy(monkeypatch: pytest.Mon
     assert lines[1] == "  cause:  ORA-12541: no listener"
     assert lines[2].startswith("  remedy: Check ORACLE_DSN")
     assert out.getvalue() == ""
+
+
+def test_the_cause_of_an_error_repeats_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Details:
+        full_code = "ORA-01722"
+
+        def __str__(self) -> str:
+            return "ORA-01722: unable to convert string value containing 'SECRET' to a number"
+
+    screen, _, err = output(monkeypatch)
+    error = StatementFailed("A statement failed (ORA-01722).")
+    error.__cause__ = oracledb.DatabaseError(Details())
+    screen.error(error)
+    assert err.getvalue().splitlines() == ["Error: A statement failed.", "  cause:  ORA-01722"]
 
 
 def test_an_error_without_cause_and_remedy_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

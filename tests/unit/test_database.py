@@ -42,6 +42,10 @@ def driver_error(full_code: str, text: str = "something") -> oracledb.DatabaseEr
         ("ORA-00054", errors.Contention),
         ("ORA-12954", errors.SpaceExhausted),
         ("ORA-01653", errors.SpaceExhausted),
+        ("ORA-01691", errors.SpaceExhausted),
+        ("ORA-30036", errors.SpaceExhausted),
+        ("ORA-04036", errors.SpaceExhausted),
+        ("ORA-01555", errors.Contention),
         ("ORA-40284", errors.ModelMissing),
         ("ORA-51803", errors.EmbeddingDimensionMismatch),
         ("ORA-51808", errors.EmbeddingDimensionMismatch),
@@ -81,7 +85,7 @@ def test_only_the_first_line_is_shown() -> None:
     assert "SECRET" not in caught.value.message
 
 
-@pytest.mark.parametrize("code", ["ORA-01722", "ORA-01858"])
+@pytest.mark.parametrize("code", ["ORA-01722", "ORA-01858", "ORA-01438", "ORA-20001", "ORA-20999"])
 def test_values_in_conversion_errors_are_not_shown(code: str) -> None:
     with pytest.raises(errors.StatementFailed) as caught, translated():
         raise driver_error(code, "unable to convert string value containing 'SECRET' to a number")

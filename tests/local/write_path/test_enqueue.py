@@ -12,8 +12,17 @@ import sqlalchemy
 import sqlalchemy.orm
 
 from oraclerag.enqueue import enqueue, enqueue_many, enqueue_statement
-from oraclerag.errors import AutocommitRefused, InputError, MissingTenant, SchemaMissing, UnknownSource
+from oraclerag.errors import (
+    AutocommitRefused,
+    ConnectionFailed,
+    InputError,
+    MissingTenant,
+    SchemaMissing,
+    UnknownSource,
+)
+from oraclerag.rag import Rag
 from oraclerag.records import SourceKey
+from oraclerag.scope import Scope
 from oraclerag.source import SelectSource
 from tests.local.conftest import Account
 from tests.local.write_path.tracker import TASK, Tracker
@@ -119,3 +128,15 @@ def test_what_is_no_connection_is_refused(tracker: Tracker, engine: sqlalchemy.E
 def test_missing_tables_are_named(tracker: Tracker, account: Account) -> None:
     with account.connect() as connection, pytest.raises(SchemaMissing):
         enqueue(connection, SourceKey("task", "1"), sources=tracker.sources, schema=account.user)
+
+
+def test_a_closed_connection_is_a_lost_one(tracker: Tracker, account: Account) -> None:
+    closed = account.connect()
+    closed.close()
+    with pytest.raises(ConnectionFailed):
+        enqueue(closed, SourceKey("task", "1"), **arguments(tracker))
+    with Rag(tracker.settings) as rag:
+        with pytest.raises(ConnectionFailed):
+            rag.enqueue(closed, SourceKey("task", "1"))
+        with pytest.raises(ConnectionFailed):
+            rag.search("late payments", scope=Scope(), connection=closed)
