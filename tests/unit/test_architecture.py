@@ -58,7 +58,7 @@ def test_import_contracts(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     from importlinter.cli import lint_imports
 
     # it disables every logger that there is, and tests that read the log run in the same process
-    monkeypatch.setattr("importlinter.cli._configure_logging", lambda verbose: None)  # noqa: ARG005 - its signature
+    monkeypatch.setattr("importlinter.cli._configure_logging", lambda verbose: None)
     monkeypatch.chdir(ROOT)
     status = lint_imports(config_filename="pyproject.toml", no_cache=True)
     assert status == 0, capsys.readouterr().out
