@@ -2,18 +2,19 @@
 
 -- name: next_tenants
 -- An idle poll is this one plain query: the tenant whose turn it is, per lane, and the first one to begin again with.
-SELECT (SELECT MIN(a.TENANT_ID) FROM /*schema*/RAG_DIRTY a WHERE a.STATE = 'READY' AND a.LANE = 0
-          AND a.TENANT_ID > :last_change AND a.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
-          AND a.SOURCE_TYPE IN (/*types*/TYPES)) AS NEXT_CHANGE,
-       (SELECT MIN(b.TENANT_ID) FROM /*schema*/RAG_DIRTY b WHERE b.STATE = 'READY' AND b.LANE = 0
-          AND b.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
-          AND b.SOURCE_TYPE IN (/*types*/TYPES)) AS FIRST_CHANGE,
-       (SELECT MIN(c.TENANT_ID) FROM /*schema*/RAG_DIRTY c WHERE c.STATE = 'READY' AND c.LANE = 1
-          AND c.TENANT_ID > :last_bulk AND c.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
-          AND c.SOURCE_TYPE IN (/*types*/TYPES)) AS NEXT_BULK,
-       (SELECT MIN(d.TENANT_ID) FROM /*schema*/RAG_DIRTY d WHERE d.STATE = 'READY' AND d.LANE = 1
-          AND d.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
-          AND d.SOURCE_TYPE IN (/*types*/TYPES)) AS FIRST_BULK
+-- The first row in the index's order, not MIN: that would read a whole backlog, since the index has no SOURCE_TYPE.
+SELECT (SELECT /*+ INDEX_ASC(a RAG_DIRTY_PICK_IDX) */ a.TENANT_ID FROM /*schema*/RAG_DIRTY a
+          WHERE a.STATE = 'READY' AND a.LANE = 0 AND a.TENANT_ID > :last_change
+          AND a.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) AND a.SOURCE_TYPE IN (/*types*/TYPES) ORDER BY a.TENANT_ID FETCH FIRST 1 ROWS ONLY) AS NEXT_CHANGE,
+       (SELECT /*+ INDEX_ASC(b RAG_DIRTY_PICK_IDX) */ b.TENANT_ID FROM /*schema*/RAG_DIRTY b
+          WHERE b.STATE = 'READY' AND b.LANE = 0
+          AND b.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) AND b.SOURCE_TYPE IN (/*types*/TYPES) ORDER BY b.TENANT_ID FETCH FIRST 1 ROWS ONLY) AS FIRST_CHANGE,
+       (SELECT /*+ INDEX_ASC(c RAG_DIRTY_PICK_IDX) */ c.TENANT_ID FROM /*schema*/RAG_DIRTY c
+          WHERE c.STATE = 'READY' AND c.LANE = 1 AND c.TENANT_ID > :last_bulk
+          AND c.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) AND c.SOURCE_TYPE IN (/*types*/TYPES) ORDER BY c.TENANT_ID FETCH FIRST 1 ROWS ONLY) AS NEXT_BULK,
+       (SELECT /*+ INDEX_ASC(d RAG_DIRTY_PICK_IDX) */ d.TENANT_ID FROM /*schema*/RAG_DIRTY d
+          WHERE d.STATE = 'READY' AND d.LANE = 1
+          AND d.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) AND d.SOURCE_TYPE IN (/*types*/TYPES) ORDER BY d.TENANT_ID FETCH FIRST 1 ROWS ONLY) AS FIRST_BULK
 FROM dual
 
 -- name: pick
