@@ -28,7 +28,6 @@ LONGER = {
     "oraclerag/drain.py": "one batch from claim to settle; the order of its steps is what must be seen",
     "oraclerag/merge.py": "one transaction, written in the order of its statements",
     "oraclerag/local/engine/block.py": "parser: the parts of a query block",
-    "oraclerag/local/engine/ddl/alter_table.py": "parser: ALTER TABLE",
     "oraclerag/local/engine/ddl/indexes.py": "parser: CREATE INDEX in its kinds",
     "oraclerag/local/engine/dml.py": "parser: INSERT, UPDATE, DELETE",
     "oraclerag/local/engine/errors.py": "table: PostgreSQL's errors as Oracle numbers and words them",
