@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from oraclerag.local.engine.cursor import Cursor
 from oraclerag.local.engine.operands import Operand
+from oraclerag.local.engine.token_cursor import TokenCursor
 from oraclerag.local.engine.tree import DataType, Node
 from oraclerag.local.interface import OraError
 
@@ -42,7 +42,7 @@ _TEXT = {"VARCHAR2": 32767, "NVARCHAR2": 32767, "VARCHAR": 32767, "CHAR": 2000, 
 _NUMBERS = frozenset({"NUMBER", "DECIMAL", "NUMERIC", "DEC"})
 
 
-def read_type(cursor: Cursor, *, length_required: bool = True) -> CastType:
+def read_type(cursor: TokenCursor, *, length_required: bool = True) -> CastType:
     """Read a type name; ORA-00902 for one that Oracle does not have, ORA-00906 for a missing length."""
     token = cursor.token
     word = token.upper
@@ -78,7 +78,7 @@ def read_type(cursor: Cursor, *, length_required: bool = True) -> CastType:
     raise OraError(3060 if cursor.at("(") else 902, f"invalid datatype {token.text}", token.position)
 
 
-def _text(cursor: Cursor, word: str, length_required: bool) -> CastType:
+def _text(cursor: TokenCursor, word: str, length_required: bool) -> CastType:
     padded = word in ("CHAR", "NCHAR")
     size = 1 if padded else 0
     in_bytes = not word.startswith("N")
@@ -99,7 +99,7 @@ def _text(cursor: Cursor, word: str, length_required: bool) -> CastType:
     return CastType(f"ora.varchar2({size})" if size else "ora.varchar2", "text", size, in_bytes, padded, word)
 
 
-def _number(cursor: Cursor) -> CastType:
+def _number(cursor: TokenCursor) -> CastType:
     if not cursor.accept("("):
         return CastType("numeric", "number", name="NUMBER")
     star = cursor.accept("*")
@@ -117,7 +117,7 @@ def _number(cursor: Cursor) -> CastType:
     return CastType(f"numeric({precision},{scale})", "number", name="NUMBER")
 
 
-def _timestamp(cursor: Cursor) -> CastType:
+def _timestamp(cursor: TokenCursor) -> CastType:
     precision = ""
     if cursor.accept("("):
         position = cursor.token.position
@@ -134,7 +134,7 @@ def _timestamp(cursor: Cursor) -> CastType:
     return CastType(f"timestamp{precision}", "timestamp", name="TIMESTAMP")
 
 
-def _interval(cursor: Cursor) -> CastType:
+def _interval(cursor: TokenCursor) -> CastType:
     position = cursor.token.position
     fields = []
     for _ in range(2):

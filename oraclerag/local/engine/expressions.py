@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from oraclerag.local.engine import aggregates, json_functions, literals, special_forms, vectors
-from oraclerag.local.engine.cursor import Cursor
 from oraclerag.local.engine.functions import (
     AGGREGATES,
     FUNCTIONS,
@@ -13,6 +12,7 @@ from oraclerag.local.engine.lexer import Token
 from oraclerag.local.engine.operands import Concatenation, Operand, truth
 from oraclerag.local.engine.plan import Names
 from oraclerag.local.engine.scope import Column
+from oraclerag.local.engine.token_cursor import TokenCursor
 from oraclerag.local.engine.tree import Bind, DataType, Node, NodeKind, Output, join
 from oraclerag.local.engine.words import RESERVED, check_length, quote, quote_text
 from oraclerag.local.interface import OraError
@@ -34,7 +34,7 @@ _QUALIFIED_ARITHMETIC: dict[tuple[str, str, str], DataType] = {
 MAX_LIST = 65535
 
 
-class ExpressionParser(Cursor):
+class ExpressionParser(TokenCursor):
     """Reads expressions at :attr:`position` into nodes.
 
     What a query block must know of its expressions is collected on the way: ``aggregates``, ``windows``, ``rownums``

@@ -12,7 +12,7 @@ from oraclerag.local.engine.words import quote_text
 from oraclerag.local.interface import OraError
 
 if TYPE_CHECKING:
-    from oraclerag.local.engine.cursor import Cursor
+    from oraclerag.local.engine.token_cursor import TokenCursor
 
 _DATE = re.compile(r"\s*([+-]?\d{1,4})-(\d{1,2})-(\d{1,2})\s*")
 _TIME = re.compile(r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?")
@@ -90,7 +90,7 @@ def timestamp(token: Token) -> Node:
     return Node(f"'{text} {zone.strip()}'::timestamptz", type="timestamp with time zone")
 
 
-def interval(cursor: Cursor, token: Token) -> Node:
+def interval(cursor: TokenCursor, token: Token) -> Node:
     """Give an INTERVAL literal; the fields follow the text. ORA-30089 for a missing or unknown field."""
     first, precision = _field(cursor)
     last = first
@@ -127,7 +127,7 @@ def interval(cursor: Cursor, token: Token) -> Node:
     return Node(f"interval '{words}'", type="interval")
 
 
-def _field(cursor: Cursor) -> tuple[str, int]:
+def _field(cursor: TokenCursor) -> tuple[str, int]:
     token = cursor.token
     field = token.upper
     if token.kind != "word" or field not in (*_DAY_FIELDS, "YEAR", "MONTH"):

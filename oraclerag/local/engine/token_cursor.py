@@ -30,7 +30,7 @@ MISSING: dict[str, tuple[int, str]] = {
 """The number for each token that must come next; a keyword that is not here is ORA-02000."""
 
 
-class Cursor:
+class TokenCursor:
     """The tokens of a statement and where reading stands.
 
     ``position`` is the index of the next token; whoever embeds a parser sets it and reads it back. ``source`` is the
