@@ -131,6 +131,9 @@ class _Worker:
     def _recheck(self) -> None:
         """Look at paused sources from time to time, and take them up again once they are green."""
         now = time.monotonic()
+        for name in self.rechecks.keys() - self.state.idle_sources:
+            if now >= self.rechecks[name].at:  # in use again for as long as it would be left alone: that is over
+                del self.rechecks[name]
         due = [name for name in self.state.idle_sources if now >= self._next_look(name, now)]
         if not due:
             return

@@ -67,17 +67,30 @@ class FunctionSource(Source):
     def read_each(self, connection: oracledb.Connection, ids: Sequence[str]) -> SourceRead:
         """Call the function; when it fails, call it with fewer ids until the ones at fault are found.
 
-        Raises SourceError where it fails for every id, or does not give a mapping of documents.
+        Raises SourceError where it fails for every id, also for one that was not asked for, or does not give a mapping
+        of documents.
         """
         documents: dict[str, Document] = {}
         failures: dict[str, OracleRagError] = {}
         self._call(connection, list(ids), documents, failures)
-        if len(failures) == len(ids) > 1 and all(
-            isinstance(error, (_Raised, StatementFailed)) for error in failures.values()
-        ):
-            first = next(iter(failures.values()))
-            raise SourceError(f"The function of source {self.name!r} fails for every id: {first.message}") from first
+        raised = [error for error in failures.values() if isinstance(error, (_Raised, StatementFailed))]
+        if len(raised) == len(ids) > 1 and not self._reads_another(connection, ids):
+            raise SourceError(
+                f"The function of source {self.name!r} fails for every id: {raised[0].message}"
+            ) from raised[0]
         return SourceRead(documents, failures)
+
+    def _reads_another(self, connection: oracledb.Connection, ids: Sequence[str]) -> bool:
+        """Whether the function works for an id that is not among these: two bad documents are not a bad source."""
+        if self._ids is None:
+            return False
+        others = [key for key in self.ids(connection, limit=len(ids) + 1) if key not in ids]
+        if not others:
+            return False
+        documents: dict[str, Document] = {}
+        failures: dict[str, OracleRagError] = {}
+        self._call(connection, others[:1], documents, failures)
+        return not failures
 
     def verify(self, connection: oracledb.Connection) -> None:
         """See :meth:`Source.verify`: nothing can be said of a function before it is called."""

@@ -393,6 +393,17 @@ def test_a_source_that_is_broken_is_paused_once_and_counts_against_no_row(
     assert tracker.drain_all().indexed == 2
 
 
+def test_two_bad_documents_in_one_batch_are_no_bad_source(tracker: Tracker) -> None:
+    texts: dict[str, str | Exception] = {"1": ValueError("bad"), "2": ValueError("bad"), "3": "fine"}
+    ids = "select to_char(level) as id from dual connect by level <= 3"
+    tracker.enqueue(1, 2, source="note")
+    report = tracker.drain(sources=notes(texts, ids=ids))
+    assert (report.postponed, report.paused) == (2, ())
+    tracker.due()
+    texts["3"] = ValueError("bad")
+    assert tracker.drain(sources=notes(texts, ids=ids)).paused == ("note",)
+
+
 def test_a_table_that_is_gone_pauses_the_source(tracker: Tracker) -> None:
     source = SelectSource(dataclasses.replace(TASK, select=TASK.select.replace("from task t", "from no_such t")))
     tracker.enqueue(1)

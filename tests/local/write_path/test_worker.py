@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -105,3 +106,13 @@ def test_a_paused_source_is_taken_up_once_it_is_green(tracker: Tracker, monkeypa
     with tracker.database.connect() as connection:
         in_force.pause(connection, tracker.database.schema, "task", "PRIVILEGE_MISSING: a grant was missing")
     assert run(tracker, 4).unchanged == 1
+
+
+def test_a_source_that_was_in_use_again_is_looked_at_soon_when_it_is_paused_anew(tracker: Tracker) -> None:
+    looking = worker._Worker(tracker.database, tracker.sources, tracker.settings, threading.Event(), None)
+    looking.rechecks = {
+        "task": worker._Recheck(pause=3600.0, at=time.monotonic() - 1),
+        "note": worker._Recheck(pause=3600.0, at=time.monotonic() + 1000),
+    }
+    looking._recheck()
+    assert list(looking.rechecks) == ["note"]
