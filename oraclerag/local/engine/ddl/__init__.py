@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from oraclerag.local.engine.ddl import (
     alter_table,
+    comments,
     create_table,
+    directories,
     drop_table,
     grants,
     indexes,
-    naming,
     questions,
     sequences,
+    synonyms,
     users,
     vector_indexes,
     views,
@@ -66,7 +68,7 @@ def read_statement(reader: Reader, host: Host) -> Action:
     if reader.accept("RENAME"):
         return drop_table.rename(reader, host)
     if reader.accept("COMMENT"):
-        return naming.comment(reader, host)
+        return comments.comment(reader, host)
     if reader.accept("GRANT"):
         return grants.grant(reader, host)
     if reader.accept("REVOKE"):
@@ -90,11 +92,11 @@ def _create(reader: Reader, host: Host) -> Action:
     if reader.accept("TRIGGER"):
         return create_trigger(reader, host, replace=replace)
     if reader.accept("SYNONYM"):
-        return naming.create_synonym(reader, host, replace=replace, public=False)
+        return synonyms.create_synonym(reader, host, replace=replace, public=False)
     if reader.accept("PUBLIC", "SYNONYM"):
-        return naming.create_synonym(reader, host, replace=replace, public=True)
+        return synonyms.create_synonym(reader, host, replace=replace, public=True)
     if reader.accept("DIRECTORY"):
-        return naming.create_directory(reader, host, replace=replace)
+        return directories.create_directory(reader, host, replace=replace)
     if word in _KNOWN_OBJECTS or reader.sees("PUBLIC", "DATABASE") or reader.sees("DATABASE", "LINK"):
         raise unsupported(f"CREATE {word} {_second(reader)}".rstrip(), position)
     if replace or force or editionable:
@@ -189,11 +191,11 @@ def _drop(reader: Reader, host: Host) -> Action:
     if reader.accept("ROLE"):
         return users.drop_role(reader, host)
     if reader.accept("SYNONYM"):
-        return naming.drop_synonym(reader, host, public=False)
+        return synonyms.drop_synonym(reader, host, public=False)
     if reader.accept("PUBLIC", "SYNONYM"):
-        return naming.drop_synonym(reader, host, public=True)
+        return synonyms.drop_synonym(reader, host, public=True)
     if reader.accept("DIRECTORY"):
-        return naming.drop_directory(reader, host)
+        return directories.drop_directory(reader, host)
     if word in {"PROCEDURE", "FUNCTION", "PACKAGE", "TYPE"} or reader.sees("MATERIALIZED", "VIEW"):
         return _drop_what_cannot_be(reader, host)
     if word in _KNOWN_OBJECTS:
