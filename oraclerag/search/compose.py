@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from oraclerag.database import in_list
 from oraclerag.statements import identifier, quoted
 
 if TYPE_CHECKING:
     from oraclerag.model.active import ActiveModel
     from oraclerag.scope import Scope
 
-__all__ = ["COLUMNS", "Statement", "compose", "concatenated", "pieces"]
+__all__ = ["COLUMNS", "Statement", "compose", "concatenated", "long_metadata", "pieces"]
 
 # The driver declares a text four times as long as it is: over 4,000 it would be a LONG, which no function takes
 # (ORA-01461).
@@ -101,6 +102,20 @@ WHERE x.DISTANCE IS NOT NULL
                WHERE s.SCOPE_NAME = '*' AND s.SETTING = 'model' AND s.SETTING_VALUE = :model_in_force)
 ORDER BY x.DISTANCE, x.CHUNK_ID""",
         binds,
+    )
+
+
+def long_metadata(schema: str, scope: Scope, ids: Sequence[int]) -> Statement:
+    """Build the statement that fetches metadata which were too long for the search, by chunk id.
+
+    It asks for the scope again: between two statements a chunk may have become another's.
+    """
+    listed, binds = in_list(ids)
+    allowed, allowed_binds = scope.predicate("c")
+    return Statement(
+        f"SELECT c.CHUNK_ID, c.METADATA FROM {quoted(schema, 'schema')}.RAG_CHUNK c\n"
+        f"WHERE {allowed} AND (c.CHUNK_ID IN ({listed}))",
+        {**binds, **allowed_binds},
     )
 
 

@@ -20,11 +20,12 @@ from oraclerag.database import (
     driver_connection,
     driver_types,
     own_tables,
+    parts,
 )
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.records import Hit, SearchResult, SourceKey
 from oraclerag.scope import Scope
-from oraclerag.search.compose import COLUMNS, Statement, compose, concatenated, pieces
+from oraclerag.search.compose import COLUMNS, Statement, compose, concatenated, long_metadata, pieces
 from oraclerag.search.question import checked_k, checked_question, cut
 from oraclerag.statements import Statements
 
@@ -168,11 +169,17 @@ class Searcher:
                 break
             approximate = False  # an approximate search with a predicate may run short although there is more
         hits = tuple(_hit(rank, row) for rank, row in enumerate(rows, start=1))
-        for position, row in enumerate(rows):
-            if row[_HAS_METADATA] and row[_METADATA_TEXT] is None:  # longer than a VARCHAR2
-                metadata = _metadata(connection, state.model.schema, hits[position].chunk_id)
-                hits = (*hits[:position], dataclasses.replace(hits[position], metadata=metadata), *hits[position + 1 :])
+        cut_off = [
+            hit.chunk_id for hit, row in zip(hits, rows, strict=True) if row[_HAS_METADATA] and not row[_METADATA_TEXT]
+        ]
+        if cut_off:  # longer than a VARCHAR2
+            found: dict[int, Mapping[str, Any]] = {}
+            for part in parts(cut_off):
+                found |= _metadata(connection, long_metadata(state.model.schema, request.scope, part))
                 sent += 1
+            hits = tuple(
+                dataclasses.replace(hit, metadata=found[hit.chunk_id]) if hit.chunk_id in found else hit for hit in hits
+            )
         return SearchResult(hits, approximate, truncated, statement.text, sent, 0.0)
 
 
@@ -195,12 +202,10 @@ def _usable_index(connection: oracledb.Connection, schema: str) -> bool:
         return row is not None and row[0] > 0
 
 
-def _metadata(connection: oracledb.Connection, schema: str, chunk_id: int) -> Mapping[str, Any]:
+def _metadata(connection: oracledb.Connection, statement: Statement) -> dict[int, Mapping[str, Any]]:
     with connection.cursor() as cursor:
-        cursor.execute(Statements("search", schema)["metadata"], chunk_id=chunk_id)
-        row = cursor.fetchone()
-        value: Mapping[str, Any] = row[0] if row is not None and row[0] is not None else {}
-        return value
+        cursor.execute(statement.text, dict(statement.binds))
+        return {int(chunk_id): value for chunk_id, value in cursor if value is not None}
 
 
 def _embed(connection: oracledb.Connection, model: ActiveModel, text: str) -> Any:

@@ -6,7 +6,3 @@ WHERE i.OWNER = :owner AND i.TABLE_NAME = 'RAG_CHUNK' AND i.INDEX_TYPE = 'VECTOR
 
 -- name: embed
 SELECT VECTOR_EMBEDDING(/*model*/MODEL USING /*text*/TEXT AS DATA) FROM dual
-
--- name: metadata
--- Metadata whose text is longer than a VARCHAR2 can be.
-SELECT METADATA FROM /*schema*/RAG_CHUNK WHERE CHUNK_ID = :chunk_id

@@ -195,6 +195,8 @@ QUERIES: list[tuple[str, list[tuple[Any, ...]]]] = [
         'SELECT JSON_SERIALIZE(JSON(\'{"b": 1, "a": [1, 2]}\')), JSON_MERGEPATCH(\'{"a":1,"b":2}\', \'{"a":null}\') FROM dual',
         _row('{"a":[1,2],"b":1}', {"b": 2}),
     ),
+    ("SELECT JSON_SERIALIZE(JSON('[1234]') RETURNING VARCHAR2(6)) FROM dual", _row("[1234]")),
+    ("SELECT JSON_SERIALIZE(JSON('[1234]') RETURNING VARCHAR2(5) NULL ON ERROR) FROM dual", _row(None)),
     ("SELECT JSON{'a' : 1, 'b' : [1, 'x']} FROM dual", _row({"a": 1, "b": [1, "x"]})),
     ("SELECT id FROM t WHERE JSON_EQUAL(JSON_QUERY(j, '$.b'), '{\"c\": \"y\"}')", _row(1)),
     ("SELECT 1 FROM dual WHERE '{\"a\":1}' IS JSON AND '{a' IS NOT JSON", _row(1)),
@@ -370,6 +372,8 @@ REFUSED: list[tuple[int, str]] = [
     (22848, "SELECT DISTINCT v FROM tv"),
     (40441, "SELECT JSON('{bad') FROM dual"),
     (40462, "SELECT JSON_VALUE('{\"a\":1}', '$.b' ERROR ON ERROR) FROM dual"),
+    (40478, "SELECT JSON_SERIALIZE(JSON('[1234]') RETURNING VARCHAR2(5)) FROM dual"),
+    (40478, "SELECT JSON_SERIALIZE(c) FROM (SELECT TO_CLOB('[\"') || RPAD('x', 4000, 'x') || '\"]' AS c FROM dual)"),
     (51803, "INSERT INTO tv (id, v) VALUES (9, '[1,2]')"),
     (51808, "SELECT VECTOR_DISTANCE(TO_VECTOR('[1,2]'), TO_VECTOR('[1,2,3]'), COSINE) FROM dual"),
 ]

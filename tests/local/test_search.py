@@ -7,6 +7,7 @@ import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import oracledb
 import pytest
@@ -26,6 +27,8 @@ from oraclerag.errors import (
 from oraclerag.local import LocalDatabase
 from oraclerag.model import drop_model, list_models, load_model, use_model
 from oraclerag.rag import Rag
+from oraclerag.search import Statement, searcher
+from oraclerag.search.compose import long_metadata
 from oraclerag.testing import tiny_model
 from tests.local.conftest import Account
 from tests.local.library import Entry, ids, install, settings_of, shelve
@@ -136,8 +139,26 @@ def test_metadata_longer_than_a_varchar2_arrives_whole(account: Account, tiny_fi
     with install(account, tiny_file) as rag:
         with rag.database.transaction() as connection:
             shelve(connection, account.user, [Entry("1", "long"), Entry("2", "longer", metadata=metadata)])
-        found = {hit.key.id: hit.metadata for hit in rag.search("long", scope=MANAGER)}
-    assert found == {"1": {}, "2": metadata}
+            shelve(connection, account.user, [Entry("3", "longest", metadata=metadata)])
+        result = rag.search("long", scope=MANAGER)
+    assert {hit.key.id: hit.metadata for hit in result} == {"1": {}, "2": metadata, "3": metadata}
+    assert result.statements == 2
+
+
+def test_metadata_that_are_fetched_later_are_within_the_scope_too(
+    account: Account, tiny_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def moved(*arguments: Any) -> Statement:
+        with account.connect() as other, other.cursor() as cursor:
+            cursor.execute("UPDATE RAG_CHUNK SET TENANT_ID = 'another'")
+            other.commit()
+        return long_metadata(*arguments)
+
+    with install(account, tiny_file) as rag:
+        with rag.database.transaction() as connection:
+            shelve(connection, account.user, [Entry("1", "long", metadata={"notes": ["ñandú " * 20] * 100})])
+        monkeypatch.setattr(searcher, "long_metadata", moved)
+        assert [hit.metadata for hit in rag.search("long", scope=MANAGER)] == [{}]
 
 
 @pytest.mark.parametrize("how", ["exact", "approximate"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from oraclerag.local.engine import casts, json_construction
+from oraclerag.local.engine import json_construction
 from oraclerag.local.engine.json_clauses import (
     as_returned,
     behaviour_text,
@@ -194,15 +194,20 @@ def _json_serialize(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG00
     if target is not None and target.type not in ("text", "clob", "blob"):
         raise OraError(40449, "invalid data type for return value", position)
     pretty = False
-    while parser.token.upper in ("PRETTY", "ASCII", "ORDERED", "TRUNCATE"):
+    while parser.token.upper in ("PRETTY", "ASCII", "ORDERED"):
         pretty = pretty or parser.at("PRETTY")
         parser.position += 1
-    behaviours(parser, objects=True)
+    if parser.at("TRUNCATE"):
+        parser.unsupported("TRUNCATE in JSON_SERIALIZE")
+    handlers = behaviours(parser, objects=True)
     parser.need(")")
     context = document(value, strict=True)
-    if pretty:
-        return Node("jsonb_pretty(", context, ")::ora.varchar2", type="text")
-    return as_returned(context, target or casts.CastType("ora.varchar2", "text"))
+    if target is not None and target.type != "text":
+        return as_returned(context, target)
+    text = Node("jsonb_pretty(", context, ")") if pretty else Node("ora.json_text(", context, ")")
+    longest = target.size if target is not None and target.size else 4000
+    strict = handlers.get("ERROR", "ERROR") == "ERROR"
+    return Node("ora.json_within(", text, f", {longest}, {str(strict).lower()})::ora.varchar2", type="text")
 
 
 def _json_call(parser: ExpressionParser, name: str) -> Node:

@@ -274,6 +274,18 @@ BEGIN
 END $$;
 CREATE FUNCTION ora.s(jsonb) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ora.json_text($1) $$;
 
+-- A JSON text that is not longer than RETURNING says: NULL ON ERROR gives nothing for it, ERROR ON ERROR fails.
+CREATE FUNCTION ora.json_within(j text, longest integer, strict boolean) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  IF octet_length(j) <= longest THEN
+    RETURN j;
+  END IF;
+  IF strict THEN
+    PERFORM ora.fail(40478, format('output value too large (maximum: %s)', longest));
+  END IF;
+  RETURN NULL;
+END $$;
+
 -- A vector as Oracle prints it: [1.0E+000,0,-2.5E-001].
 CREATE FUNCTION ora.float_text(x real) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT CASE WHEN x = 0 THEN '0' ELSE regexp_replace(regexp_replace(
