@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
 import re
 import shlex
@@ -17,7 +18,7 @@ from typer.core import TyperGroup
 
 import oraclerag
 from oraclerag.cli import app
-from oraclerag.config import Settings
+from oraclerag.config import Settings, SourceSettings
 from oraclerag.errors import OracleRagError
 from oraclerag.model.known import KNOWN_MODELS
 from oraclerag.source import from_settings
@@ -169,3 +170,31 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert re.search(rf"^(?:async )?def {test}\b", (ROOT / file).read_text("utf-8"), re.MULTILINE), (
             f"{file}::{test}"
         )
+
+
+def test_every_setting_stands_in_its_table_as_it_is() -> None:
+    text = (ROOT / "docs" / "settings.md").read_text("utf-8")
+    rows: dict[str, list[str]] = {}
+    for line in text.partition("\n## ")[0].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if cells[0].startswith("`"):
+            rows[cells[0].strip("`")] = cells[1:4]
+    expected: dict[str, list[str]] = {}
+    for field in dataclasses.fields(Settings):
+        if field.name != "sources":
+            low, high = field.metadata["low"], field.metadata["high"]
+            default = f"{field.default:g}" if low is not None else str(field.default or "")
+            if isinstance(field.default, bool):
+                default = default.lower()
+            bounds = "" if low is None else f"{low:g} … {high:.0f}"
+            expected[field.metadata["path"]] = [field.metadata["env"], default, bounds]
+    expected["database.schema"][1] = "the user"
+    assert rows == expected
+
+
+def test_every_key_of_a_source_stands_in_its_table() -> None:
+    text = (ROOT / "docs" / "settings.md").read_text("utf-8").partition("## A source")[2]
+    keys = [key for line in text.splitlines() if line.startswith("| `") for key in _QUOTED.findall(line.split("|")[1])]
+    assert sorted([*keys, "time_zone"]) == sorted(
+        {field.name for field in dataclasses.fields(SourceSettings)} - {"name"}
+    )
