@@ -63,7 +63,10 @@ def list_(json: Json = False) -> None:
 
 @group.command()
 def check(name: Annotated[str | None, typer.Argument(metavar="[NAME]")] = None, json: Json = False) -> None:
-    """Read one row of every source and find what would fail later."""
+    """Find what fails in a source, or would later.
+
+    Runs its queries over all rows once, to count what must be unique, and renders one row.
+    """
     screen = output(json)
     with opened() as rag:
         problems = rag.check_sources(name)

@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 def worker(
     once: Annotated[bool, typer.Option("--once", help="Work until the queue is empty, then end (for cron).")] = False,
-    batch_size: Annotated[int | None, typer.Option("--batch-size", metavar="N", help="Entities per batch.")] = None,
+    batch_size: Annotated[int | None, typer.Option("--batch-size", metavar="N", help="Queue rows per batch.")] = None,
     poll_interval: Annotated[
         float | None, typer.Option("--poll-interval", metavar="SECONDS", help="Wait between looks at an empty queue.")
     ] = None,
