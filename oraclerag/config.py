@@ -242,11 +242,31 @@ def _convert(item: dataclasses.Field[Any], raw: Any, place: str) -> Any:
     return raw
 
 
+_KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
+
+
+def _kind(annotation: str) -> str:
+    return _KINDS.get(annotation, "a text")
+
+
+def _is_of(value: object, annotation: str) -> bool:
+    """Whether a value has the type of its setting; a keyword may be anything."""
+    if annotation == "bool" or isinstance(value, bool):
+        return annotation == "bool" and isinstance(value, bool)
+    if annotation in _KINDS:
+        return isinstance(value, int if annotation == "int" else (int, float))
+    return isinstance(value, str) or (value is None and annotation.endswith("None"))
+
+
 def _validate(settings: Settings) -> None:
     """Hold every setting against its rule; the one place where that is done."""
     for item in dataclasses.fields(settings):
-        low, high = item.metadata.get("low"), item.metadata.get("high")
+        if item.name == "sources":
+            continue
+        low, high = item.metadata["low"], item.metadata["high"]
         value = getattr(settings, item.name)
+        if not _is_of(value, str(item.type)):
+            raise ConfigurationError(f"{item.name} must be {_kind(str(item.type))}, not {type(value).__name__}.")
         if low is not None and not low <= value <= high:
             raise ConfigurationError(
                 f"{item.name} is {value}, but must be between {low} and {high} "

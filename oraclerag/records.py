@@ -39,7 +39,7 @@ def _nothing() -> Mapping[str, Any]:
 def _fits(value: object, size: int) -> bool:
     """Whether a value is a text that a column of so many bytes holds; '' would be NULL."""
     try:
-        return isinstance(value, str) and "\0" not in value and 0 < len(value.encode()) <= size
+        return isinstance(value, str) and 0 < len(value.encode()) <= size
     except UnicodeEncodeError:
         return False
 
@@ -62,12 +62,12 @@ class SourceKey:
         if not _fits(self.id, MAX_ID_BYTES):
             raise InputError(
                 f"The id of a SourceKey of type {self.type!r} must be a text of 1 to {MAX_ID_BYTES} bytes, "
-                f"without NUL characters and halves of surrogate pairs."
+                f"without halves of surrogate pairs."
             )
         if self.tenant is not None and not _fits(self.tenant, 128):
             raise InputError(
                 f"The tenant of a SourceKey of type {self.type!r} must be a text of 1 to 128 bytes, "
-                f"without NUL characters and halves of surrogate pairs."
+                f"without halves of surrogate pairs."
             )
 
     def __str__(self) -> str:
