@@ -11,6 +11,7 @@ import oracledb
 from oraclerag.database import translated
 from oraclerag.errors import OracleRagError
 from oraclerag.source.base import SourceProblem
+from oraclerag.source.keys import TEXT_KINDS, Key
 from oraclerag.statements import quoted
 
 if TYPE_CHECKING:
@@ -122,8 +123,8 @@ def _child(source: SelectSource, connection: oracledb.Connection, name: str) -> 
 
 def _rows(source: SelectSource, connection: oracledb.Connection) -> list[SourceProblem]:
     try:
-        key = [column.name for column in source.described(connection).key.columns]
-        if _counted_twice(connection, source.settings.select, key):
+        key = source.described(connection).key
+        if _counted_twice(connection, source.settings.select, [column.name for column in key.columns]):
             return [
                 SourceProblem(
                     source.name,
@@ -132,10 +133,31 @@ def _rows(source: SelectSource, connection: oracledb.Connection) -> list[SourceP
                     "A join multiplies rows: make them children, or aggregate them.",
                 )
             ]
+        if _holds_separator(connection, source.settings.select, key):
+            return [
+                SourceProblem(
+                    source.name,
+                    "KEY_AMBIGUOUS",
+                    "'/' joins the columns of the key, and stands in one before the last: such an id names nothing.",
+                    "Put that column last in key, or replace the '/' in the select.",
+                )
+            ]
         source.render_first(connection)
     except OracleRagError as error:
         return [_problem(source, error)]
     return []
+
+
+def _holds_separator(connection: oracledb.Connection, select: str, key: Key) -> bool:
+    """Whether an id would be taken apart at another place than where it was joined."""
+    texts = [column for column in key.columns[:-1] if column.kind in TEXT_KINDS]
+    if not texts:
+        return False
+    found = " OR ".join(f"INSTR({column.expression('q')}, '/') > 0" for column in texts)
+    with connection.cursor() as cursor, translated():
+        cursor.execute(f"SELECT COUNT(*) FROM (\n{select}\n) q WHERE {found}")
+        row = cursor.fetchone()
+    return row is not None and row[0] > 0
 
 
 def _counted_twice(connection: oracledb.Connection, select: str, columns: list[str]) -> bool:

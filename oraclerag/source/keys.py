@@ -20,7 +20,7 @@ from oraclerag.database import padded
 from oraclerag.errors import SourceError
 from oraclerag.statements import quoted
 
-__all__ = ["Key", "KeyColumn"]
+__all__ = ["TEXT_KINDS", "Key", "KeyColumn"]
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,39}|[0-9]{0,40}\.[0-9]*[1-9])")
 _HEX = re.compile(r"(?:[0-9A-F]{2})+")
@@ -78,9 +78,11 @@ class KeyColumn:
         return text
 
 
+TEXT_KINDS = (
+    oracledb.DB_TYPE_VARCHAR, oracledb.DB_TYPE_NVARCHAR, oracledb.DB_TYPE_CHAR, oracledb.DB_TYPE_NCHAR,
+)  # fmt: skip
 _KINDS = (
-    oracledb.DB_TYPE_NUMBER, oracledb.DB_TYPE_VARCHAR, oracledb.DB_TYPE_NVARCHAR, oracledb.DB_TYPE_CHAR,
-    oracledb.DB_TYPE_NCHAR, oracledb.DB_TYPE_RAW, oracledb.DB_TYPE_DATE, oracledb.DB_TYPE_TIMESTAMP,
+    *TEXT_KINDS, oracledb.DB_TYPE_NUMBER, oracledb.DB_TYPE_RAW, oracledb.DB_TYPE_DATE, oracledb.DB_TYPE_TIMESTAMP,
 )  # fmt: skip
 
 # A datetime is bound as DATE and a text as VARCHAR2. A VARCHAR2 never equals a CHAR with trailing blanks.

@@ -11,6 +11,7 @@ from typing import Any
 import oracledb
 import pytest
 
+from oraclerag.backfill import backfill
 from oraclerag.config import ChildSettings, SourceSettings
 from oraclerag.errors import EntityError
 from oraclerag.source import SelectSource
@@ -136,6 +137,26 @@ def test_several_rows_for_one_id_are_that_entitys_fault(tracker: Tracker) -> Non
     assert [problem.code for problem in source.check(tracker.connection)] == ["KEY_NOT_UNIQUE"]
 
 
+def test_a_key_of_two_columns_reads_back_what_it_enumerates(tracker: Tracker) -> None:
+    tracker.task(1, status="a")
+    tracker.task(2, status="b")
+    settings = SourceSettings(
+        name="task", select="select t.status as area, t.id as no, t.title from task t", visibility="shared",
+        key=("area", "no"), body="title",
+    )  # fmt: skip
+    source = SelectSource(settings)
+    assert source.ids(tracker.connection) == ["a/1", "b/2"]
+    assert list(source.read(tracker.connection, ["a/1", "b/2"])) == ["a/1", "b/2"]
+    assert source.check(tracker.connection) == []
+
+    tracker.sql("UPDATE task SET status = 'a/c' WHERE id = 1")
+    assert source.read(tracker.connection, ["a/c/1"]) == {}
+    assert [problem.code for problem in source.check(tracker.connection)] == ["KEY_AMBIGUOUS"]
+    turned = SelectSource(dataclasses.replace(settings, key=("no", "area")))
+    assert list(turned.read(tracker.connection, turned.ids(tracker.connection))) == ["1/a/c", "2/b"]
+    assert turned.check(tracker.connection) == []
+
+
 def test_a_good_source_is_green_even_when_it_is_empty(tracker: Tracker) -> None:
     assert tracker.sources["task"].check(tracker.connection) == []
     tracker.task(1)
@@ -188,3 +209,14 @@ def test_a_table_that_nobody_watches_is_a_warning(tracker: Tracker) -> None:
     (problem,) = source.check(tracker.connection)
     assert (problem.severity, problem.code) == ("warning", "TABLE_WITHOUT_ENTRY")
     assert "SPRINT" in problem.message
+
+
+def test_blanks_that_fill_a_char_column_belong_to_no_tenant_and_no_owner(tracker: Tracker) -> None:
+    select = "select t.id as source_id, t.title, CAST(t.status AS CHAR(10)) as tenant, CAST('7' AS CHAR(5)) as o from task t"
+    settings = SourceSettings("task", select, "owner", body="title", tenant="tenant", owner="o")
+    tracker.sources = {"task": SelectSource(settings)}
+    tracker.task(1, status="acme")
+    assert backfill(tracker.database, tracker.sources["task"], tracker.settings, tenant="acme").enqueued == 1
+    assert tracker.sql("SELECT TENANT_ID FROM RAG_DIRTY") == [("acme",)]
+    assert tracker.drain().indexed == 1
+    assert tracker.sql("SELECT TENANT_ID, OWNER_ID FROM RAG_CHUNK") == [("acme", "7")]
