@@ -114,7 +114,7 @@ class Rag:
         return declare
 
     def check_sources(self, name: str | None = None) -> list[SourceProblem]:
-        """Find what fails or will fail in one source, or in all; an empty list is green."""
+        """Find what fails or will fail in one source, or in all; an empty list is green. Raises UnknownSource."""
         chosen = [find(self._sources, name)] if name is not None else list(self._sources.values())
         with self.database.connect() as connection:
             return [problem for source in chosen for problem in source.check(connection)]
@@ -124,13 +124,17 @@ class Rag:
     def enqueue(self, connection: Any, key: SourceKey, *, action: Action = "UPSERT") -> None:
         """Announce a change in the caller's own transaction: one INSERT, taken back by a rollback.
 
-        ``connection`` is a SQLAlchemy Connection or Session, or an oracledb connection. Never commits.
+        ``connection`` is a SQLAlchemy Connection or Session, or an oracledb connection. Never commits. Raises
+        UnknownSource, MissingTenant where the source maps tenants and ``key`` names none, and AutocommitRefused.
         """
         schema_name = self.settings.schema or self.database.schema_on(driver_connection(connection))
         enqueuing.enqueue(connection, key, sources=self._sources, schema=schema_name, action=action)
 
     def enqueue_statement(self, key: SourceKey, *, action: Action = "UPSERT") -> sqlalchemy.Insert:
-        """Give the announcement as a SQLAlchemy Insert, for an AsyncSession and others."""
+        """Give the announcement as a SQLAlchemy Insert, for an AsyncSession and others.
+
+        Raises UnknownSource and MissingTenant, as :meth:`enqueue` does.
+        """
         return enqueuing.enqueue_statement(
             key, sources=self._sources, schema=self.settings.schema or None, action=action
         )
@@ -138,7 +142,11 @@ class Rag:
     def backfill(
         self, *, source: str | None = None, tenant: str | None = None, everything: bool = False
     ) -> list[BackfillReport]:
-        """Enqueue what is missing or was made with other settings, or everything, of one source or of all."""
+        """Enqueue what is missing or was made with other settings, or everything, of one source or of all.
+
+        Commits. Raises UnknownSource, InputError for a ``tenant`` that the source cannot have, Contention where another
+        backfill of the source runs, ModelNotActive, SchemaMissing.
+        """
         self._require_tables()
         chosen = [find(self._sources, source)] if source is not None else list(self._sources.values())
         return [
@@ -147,7 +155,11 @@ class Rag:
         ]
 
     def drain(self) -> DrainReport:
-        """Work off one batch of the queue."""
+        """Work off one batch of the queue; an empty report means that nothing waits.
+
+        Commits. Raises what stops a whole worker: ModelNotActive, SchemaMissing, ConnectionFailed and other outages;
+        what was claimed is given back before.
+        """
         self._require_tables()
         # From batch to batch, so that tenants and lanes take turns; one per thread, for threads may share a Rag.
         if not hasattr(self._worker, "state"):
@@ -163,7 +175,8 @@ class Rag:
     ) -> DrainReport:
         """Work until ``stop`` (an Event, or a function) says so, or with ``once`` until nothing waits.
 
-        A batch is always ended. ``on_batch`` is told each of them; their sum is given.
+        A batch is always ended. ``on_batch`` is told each of them; their sum is given. Raises as :meth:`drain` does;
+        outages after the first batch are waited out instead, unless ``once``.
         """
         self._require_tables()
         recount = counts.Recount(self.database)
@@ -193,7 +206,7 @@ class Rag:
         return found
 
     def chunk(self, text: str, *, chunker: str = "whole") -> list[Chunk]:
-        """Cut a text as it would be cut for the model in force."""
+        """Cut a text as it would be cut for the model in force. Raises InputError, ModelNotActive."""
         if chunker not in CHUNKERS:
             raise InputError(f"There is no chunker {chunker!r}, only {', '.join(sorted(CHUNKERS))}.")
         with self.database.connect() as connection:
@@ -261,11 +274,17 @@ class Rag:
         return report
 
     def migrate(self, to: str = "head") -> schema.MigrationReport:
-        """Bring the tables to a revision, ``"head"`` or ``"base"`` (takes all away)."""
+        """Bring the tables to a revision, ``"head"`` or ``"base"`` (takes all away). Commits.
+
+        Raises SchemaTooNew, PrivilegeMissing, Contention, InputError for a revision that there is not.
+        """
         return schema.migrate(self.database, to)
 
     def triggers(self, source: str | None = None, *, apply: bool = False) -> list[str]:
-        """Give the triggers that enqueue changes of the sources' tables; ``apply`` creates them."""
+        """Give the triggers that enqueue changes of the sources' tables; ``apply`` creates them, which commits.
+
+        Raises UnknownSource, ConfigurationError for tables that cannot have one, StatementFailed.
+        """
         chosen = [find(self._sources, source)] if source is not None else list(self._sources.values())
         from oraclerag import triggers as triggering
 
@@ -299,5 +318,8 @@ class Rag:
         return queue.rows(self.database, state=state, limit=limit)
 
     def status(self) -> looking.StatusReport:
-        """Look at schema, model, index, sources and queue, and say what is wrong."""
+        """Look at schema, model, index, sources and queue, and say what is wrong.
+
+        Raises only where the database cannot be reached.
+        """
         return looking.status(self.database)
