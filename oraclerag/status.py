@@ -20,11 +20,11 @@ __all__ = ["Problem", "SourceStatus", "StatusReport", "status"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that is wrong, and what to do about it."""
+    """Something that is wrong; ``hint`` says what to do about it."""
 
     code: str
     message: str
-    remedy: str | None = None
+    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,6 @@ def status(json: Json = False) -> None:
         waiting = sum(entry.rows for entry in report.backlog if entry.state == "READY")
         screen.facts({"queue": f"{waiting:,} waiting" if waiting else "empty"})
     for problem in report.problems:
-        screen.say(f"Problem: {problem.message}" + (f"\n  remedy: {problem.remedy}" if problem.remedy else ""))
+        screen.say(f"Problem: {problem.message}" + (f"\n  remedy: {problem.hint}" if problem.hint else ""))
     if not report.healthy:
         raise typer.Exit(UNHEALTHY)

@@ -171,7 +171,7 @@ def test_status_names_what_is_wrong_and_what_to_do(account: Account, tiny_file: 
     with Rag(settings_of(account)) as rag:
         report = rag.status()
         assert [problem.code for problem in report.problems] == ["SCHEMA_MISSING"]
-        assert "oraclerag migrate" in str(report.problems[0].remedy)
+        assert "oraclerag migrate" in str(report.problems[0].hint)
         rag.migrate()
         assert [problem.code for problem in rag.status().problems] == ["MODEL_NOT_ACTIVE"]
         rag.provision(model_file=tiny_file)
