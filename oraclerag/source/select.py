@@ -29,6 +29,8 @@ __all__ = ["Described", "SelectSource"]
 
 # Ids in one statement. A longer list is more statements, but of the same few texts.
 _MOST_IDS = 512
+# Their values have blanks at the end, as many as the column is long.
+_PADDED = (oracledb.DB_TYPE_CHAR, oracledb.DB_TYPE_NCHAR)
 _AS_UTC = "RAG_OCCURRED_AT_UTC"
 
 
@@ -88,7 +90,9 @@ class SelectSource(Source):
         """See :meth:`Source.enumeration`."""
         tenant = "NULL"
         if self.settings.tenant is not None:
-            tenant = f"TO_CHAR(q.{quoted(self.settings.tenant)})"
+            column = f"q.{quoted(self.settings.tenant)}"
+            padded = self.described(connection).columns.get(self.settings.tenant.upper()) in _PADDED
+            tenant = f"RTRIM({column})" if padded else f"TO_CHAR({column})"
         key = self.described(connection).key
         return f"SELECT {key.expression('q')} AS SOURCE_ID, {tenant} AS TENANT_ID FROM (\n{self.settings.select}\n) q"
 
@@ -172,10 +176,9 @@ class SelectSource(Source):
         with connection.cursor() as cursor, driver_types(connection), translated():
             cursor.arraysize = cursor.prefetchrows = len(binds) + 1
             if kinds:
-                sized = (oracledb.DB_TYPE_CHAR, oracledb.DB_TYPE_NCHAR)
                 cursor.setinputsizes(
                     **{
-                        name: cursor.var(kind, size=len(binds[name])) if kind in sized else kind
+                        name: cursor.var(kind, size=len(binds[name])) if kind in _PADDED else kind
                         for name, kind in kinds.items()
                     }
                 )
@@ -234,6 +237,8 @@ class SelectSource(Source):
 
     def _column(self, row: Row, name: str | None) -> str | None:
         value = None if name is None else self._value(row, name)
+        if name is not None and self._described is not None and self._described.columns.get(name.upper()) in _PADDED:
+            value = value and value.rstrip(" ")  # as keys: a scope names a tenant or an owner without the blanks
         return None if value is None else str(value)
 
 

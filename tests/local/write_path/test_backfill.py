@@ -202,3 +202,20 @@ def test_a_function_is_enumerated_by_its_query(tracker: Tracker) -> None:
     without = FunctionSource("note", read, visibility="shared")
     with pytest.raises(ConfigurationError, match="cannot be enumerated"):
         fill(tracker, without)
+
+
+def test_blanks_that_fill_a_char_column_belong_to_no_tenant_and_no_owner(tracker: Tracker) -> None:
+    tracker.sql("CREATE TABLE padded (source_id NUMBER, title VARCHAR2(20), tenant CHAR(10), person CHAR(5))")
+    tracker.sql("INSERT INTO padded VALUES (1, 'one', 'acme', '7')")
+    tracker.connection.commit()
+    settings = SourceSettings(
+        "padded", "select * from padded", "owner", body="title", tenant="tenant", owner="person"
+    )  # fmt: skip
+    tracker.sources = {"padded": SelectSource(settings)}
+    try:
+        assert fill(tracker, tracker.sources["padded"], tenant="acme").enqueued == 1
+        assert tracker.sql("SELECT TENANT_ID FROM RAG_DIRTY") == [("acme",)]
+        assert tracker.drain().indexed == 1
+        assert tracker.sql("SELECT TENANT_ID, OWNER_ID FROM RAG_CHUNK") == [("acme", "7")]
+    finally:
+        tracker.sql("DROP TABLE padded")

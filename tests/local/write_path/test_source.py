@@ -11,7 +11,6 @@ from typing import Any
 import oracledb
 import pytest
 
-from oraclerag.backfill import backfill
 from oraclerag.config import ChildSettings, SourceSettings
 from oraclerag.errors import EntityError
 from oraclerag.source import SelectSource
@@ -209,14 +208,3 @@ def test_a_table_that_nobody_watches_is_a_warning(tracker: Tracker) -> None:
     (problem,) = source.check(tracker.connection)
     assert (problem.severity, problem.code) == ("warning", "TABLE_WITHOUT_ENTRY")
     assert "SPRINT" in problem.message
-
-
-def test_blanks_that_fill_a_char_column_belong_to_no_tenant_and_no_owner(tracker: Tracker) -> None:
-    select = "select t.id as source_id, t.title, CAST(t.status AS CHAR(10)) as tenant, CAST('7' AS CHAR(5)) as o from task t"
-    settings = SourceSettings("task", select, "owner", body="title", tenant="tenant", owner="o")
-    tracker.sources = {"task": SelectSource(settings)}
-    tracker.task(1, status="acme")
-    assert backfill(tracker.database, tracker.sources["task"], tracker.settings, tenant="acme").enqueued == 1
-    assert tracker.sql("SELECT TENANT_ID FROM RAG_DIRTY") == [("acme",)]
-    assert tracker.drain().indexed == 1
-    assert tracker.sql("SELECT TENANT_ID, OWNER_ID FROM RAG_CHUNK") == [("acme", "7")]
