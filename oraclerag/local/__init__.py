@@ -64,11 +64,11 @@ class LocalDatabase:
 
     def __init__(
         self,
-        directory: Path | None = None,
+        directory: str | Path | None = None,
         *,
         port: int = 0,
         max_string_size: str = "standard",
-        log_statements: Path | None = None,
+        log_statements: str | Path | None = None,
         in_process: bool = False,
     ) -> None:
         if max_string_size not in ("standard", "extended"):
@@ -77,10 +77,10 @@ class LocalDatabase:
         if directory is None and in_process:
             self._temporary = tempfile.TemporaryDirectory(prefix="oraclerag-")
             directory = Path(self._temporary.name)
-        self._state = StateDirectory(directory or default_directory())
+        self._state = StateDirectory(Path(directory) if directory is not None else default_directory())
         self._port = port
         self._max_string_size = max_string_size
-        self._log_statements = log_statements
+        self._log_statements = Path(log_statements) if log_statements is not None else None
         self._in_process = in_process
         self._service: Service | None = None
         self._started = False

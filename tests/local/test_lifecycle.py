@@ -79,7 +79,7 @@ def test_a_process_is_started_found_and_stopped(directory: Path) -> None:
     assert status.pid not in (None, os.getpid())
     assert _select(first) == "RAG"
 
-    second = LocalDatabase(directory)
+    second = LocalDatabase(str(directory))
     assert second.start().pid == status.pid
     assert _select(second) == "RAG"
 
