@@ -8,7 +8,7 @@ for its define.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from oraclerag.database import in_list
@@ -36,7 +36,7 @@ class Statement:
     """A composed search: its text and binds; ``binds`` lacks ``:question_vector`` where that is computed before."""
 
     text: str
-    binds: Mapping[str, Any]
+    binds: Mapping[str, Any] = field(repr=False)  # the question is among them
 
 
 def compose(

@@ -8,7 +8,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from oraclerag import counts, filters
@@ -185,11 +185,11 @@ class Searcher:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    question: str
+    question: str = field(repr=False)
     scope: Scope
     k: int
     sources: tuple[str, ...]
-    filter: tuple[str, dict[str, Any]]
+    filter: tuple[str, dict[str, Any]] = field(repr=False)
 
     def estimate(self, known: counts.Counts) -> float:
         return counts.estimate(known, self.scope, sources=self.sources, conditions=len(self.filter[1]))

@@ -20,6 +20,7 @@ from oraclerag.model.tokens import TokenBound
 from oraclerag.scope import Scope
 from oraclerag.search import MAX_K, Statement, compose, cut
 from oraclerag.search.question import checked_k, checked_question
+from oraclerag.search.searcher import _Request
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -130,6 +131,13 @@ def test_k_refused(k: object) -> None:
 
 def test_k_taken() -> None:
     assert [checked_k(k) for k in (1, 8, MAX_K)] == [1, 8, MAX_K]
+
+
+def test_no_representation_repeats_the_question() -> None:
+    asked = _Request("late payments", MANAGER, 8, (), filters.predicate({"project": "secret"}))
+    for shown in (asked, compose(model(), MANAGER, "late payments", k=8)):
+        assert "late payments" not in repr(shown)
+        assert "secret" not in repr(shown)
 
 
 if __name__ == "__main__":
