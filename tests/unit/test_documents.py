@@ -40,7 +40,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def lines_to_type() -> Iterator[tuple[str, str]]:
-    """Commands that stand in a block, as they would be typed: whole, with every argument."""
+    """Give the commands that stand in a block, as they would be typed: whole, with every argument."""
     for page in PAGES:
         for line in "".join(blocks(page, "")).splitlines():
             command = re.search(r"(?:^|&& )oraclerag (.+)$", line)
@@ -48,7 +48,7 @@ def lines_to_type() -> Iterator[tuple[str, str]]:
                 yield page.name, command[1]
 
 
-def mentions() -> Iterator[tuple[str, str]]:
+def _mentions() -> Iterator[tuple[str, str]]:
     """Commands that are named in a sentence; their arguments may be left out."""
     verbs = set(COMMANDS.commands)
     for page in [*PAGES, *SCRIPTS]:
@@ -84,13 +84,17 @@ def follow(words: list[str]) -> tuple[Any, list[str]]:
     return command, words
 
 
-@pytest.mark.parametrize(("page", "line"), sorted(set(lines_to_type())))
+TYPED = sorted(set(lines_to_type()))
+MENTIONED = sorted(set(_mentions()))
+
+
+@pytest.mark.parametrize(("page", "line"), TYPED)
 def test_a_command_in_a_block_can_be_typed(page: str, line: str) -> None:
     command, words = follow(shlex.split(line, comments=True))
     command.make_context(command.name, list(words))  # parses, and runs nothing
 
 
-@pytest.mark.parametrize(("place", "text"), sorted(set(mentions())))
+@pytest.mark.parametrize(("place", "text"), MENTIONED)
 def test_a_command_in_a_sentence_exists(place: str, text: str) -> None:
     command, words = follow(shlex.split(text))
     known = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
@@ -100,9 +104,9 @@ def test_a_command_in_a_sentence_exists(place: str, text: str) -> None:
 
 def test_there_are_commands_to_check() -> None:
     """The tests above would be green if nothing were found."""
-    assert ("README.md", 'search "late payments" --owner 7 -k 5') in set(lines_to_type())
-    assert ("README.md", "migrate --sql") in set(mentions())
-    assert ("oraclerag/errors.py", "model use NAME") in set(mentions())
+    assert ("README.md", 'search "late payments" --owner 7 -k 5') in TYPED
+    assert ("README.md", "migrate --sql") in MENTIONED
+    assert ("oraclerag/errors.py", "model use NAME") in MENTIONED
     with pytest.raises(AssertionError, match="no verb 'scan'"):
         follow(["queue", "scan"])
     usage_error = typer.BadParameter.__base__  # of click, or of the copy of it that newer Typer brings
