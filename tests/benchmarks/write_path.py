@@ -29,13 +29,17 @@ _VECTOR = array("f", [0.051031036] * 384)
 
 def measure(database: LocalDatabase, minilm: Path) -> Iterator[Figure]:
     """Measure the indexing of 500 tasks with MiniLM against embedding the same texts."""
+    indexing, embedding = [], []
     with _tracker(database, "BENCH_MINILM", minilm) as tracker:
-        _fill(tracker)
-        indexing = _index(tracker)
-        texts = [text for (text,) in tracker.sql("SELECT CONTENT FROM RAG_CHUNK")]
-        embedding = _embed(minilm, texts)
-        yield Figure("index 500 tasks, MiniLM-L6: time", indexing / embedding, "×", "pure embedding, same texts", 1.3)
-        yield Figure("index 500 tasks, MiniLM-L6: rate", TASKS / indexing, "tasks/s", "for orientation")
+        for turn in range(3):  # in turns, so that a busy moment of the machine meets both
+            _empty(tracker)
+            _fill(tracker, turn)  # other texts: the local database remembers what it has embedded
+            indexing.append(_index(tracker))
+            texts = [text for (text,) in tracker.sql("SELECT CONTENT FROM RAG_CHUNK")]
+            embedding.append(_embed(minilm, texts))
+        ratio = min(indexing) / min(embedding)
+        yield Figure("index 500 tasks, MiniLM-L6: time", ratio, "×", "pure embedding, same texts", 1.3)
+        yield Figure("index 500 tasks, MiniLM-L6: rate", TASKS / min(indexing), "tasks/s", "for orientation")
 
 
 def overhead(model: Path) -> Iterator[Figure]:
@@ -93,7 +97,7 @@ def _settings(tracker: Tracker, batch: int) -> Settings:
     return dataclasses.replace(tracker.settings, batch_size=batch)
 
 
-def _fill(tracker: Tracker) -> None:
+def _fill(tracker: Tracker, turn: int = 0) -> None:
     """Insert 500 tasks of about 60 words and announce them."""
     words = [
         "the",
@@ -136,7 +140,7 @@ def _fill(tracker: Tracker) -> None:
             [
                 (
                     n,
-                    f"Invoice {n} of supplier {n % 37} is late",
+                    f"Invoice {n} of supplier {n % 37} is late ({turn})",
                     " ".join(words[n % 9 :] + words[: n % 31]) + f" ({n}).",
                 )
                 for n in range(1, TASKS + 1)
