@@ -244,6 +244,7 @@ REFUSED = [
     Refused("CREATE TABLE x (n NUMBER DEFAULT 'false')", 1722),
     Refused("SELECT DATE '2024-01-31' + INTERVAL '1' MONTH FROM dual", 1839),
     Refused(f"SELECT '{'x' * 4001}' FROM dual", 1704),
+    Refused("SELECT RPAD('x', 4000) || 'y' FROM dual", 1489),
     Refused("SELECT TO_CHAR(c) FROM t", 22835, setup=["UPDATE t SET c = RPAD('x', 4000) || TO_CLOB('y')"]),
     Refused("SELECT HEXTORAW('xyz') FROM dual", 1465),
     Refused(
@@ -365,6 +366,10 @@ REFUSED = [
     Refused("SELECT JSON_VALUE(j, '$.' || b) FROM t", 40597),
     Refused("INSERT INTO t (id, n, j) VALUES (9, 1, '{bad')", 40441),
     Refused("SELECT JSON('{bad') FROM dual", 40441),
+    Refused("""SELECT JSON_VALUE('{"a":[1]}', '$.a' ERROR ON ERROR) FROM dual""", 40456),
+    Refused("""SELECT JSON_VALUE('{"a":1}', '$.b' ERROR ON ERROR) FROM dual""", 40462),
+    Refused("""SELECT JSON_VALUE('{"a":[1,2]}', '$.a[*]' ERROR ON ERROR) FROM dual""", 40470),
+    Refused("""SELECT JSON_VALUE('{"a":"xyz"}', '$.a' RETURNING VARCHAR2(2) ERROR ON ERROR) FROM dual""", 40478),
     # MERGE
     Refused(_MERGE, 2000),
     Refused("MERGE INTO t USING u ON t.id = u.t_id WHEN MATCHED THEN UPDATE SET t.a = 1", 969),
@@ -638,6 +643,17 @@ WORKS = [
     # JSON
     Works("SELECT x.j.a, x.j.a.number() + 1 FROM t x WHERE id = 1", [(1, 2)]),
     Works("SELECT JSON_VALUE(j, '$.nope'), JSON_VALUE(j, '$.A') FROM t WHERE id = 1", [(None, None)]),
+    Works(
+        "SELECT JSON_VALUE(j, '$.t'), JSON_VALUE(j, '$.e'), JSON_VALUE(j, '$.s' RETURNING VARCHAR2(2)), JSON_VALUE(j, '$.l'), "
+        "JSON_VALUE(j, '$.q' DEFAULT 'none' ON EMPTY), x.j.t FROM t x WHERE id = 2", [("true", None, None, None, "none", True)],
+        setup=["""UPDATE t SET j = '{"t":true,"e":"","s":"long","l":[1]}' WHERE id = 2"""],
+    ),
+    Works("SELECT JSON_VALUE(j, '$.a') FROM t ORDER BY id DESC", [(None,), (None,), ("1",)]),
+    Works("SELECT JSON_VALUE(j, '$.items' DEFAULT 'list' ON ERROR) FROM t WHERE id = 1", [("list",)]),
+    Works(
+        "SELECT v FROM JSON_TABLE('[true,\"t\",1.5,null,[2]]', '$[*]' COLUMNS (v VARCHAR2(9) PATH '$', o FOR ORDINALITY)) ORDER BY o",
+        [("true",), ("t",), ("1.5",), (None,), (None,)],
+    ),
     Works("SELECT JSON_VALUE(j, '$.a' RETURNING NUMBER), JSON_QUERY(j, '$.x[*]' RETURNING VARCHAR2(99) WITH WRAPPER) FROM t WHERE id = 1", [(1, "[1,2]")]),
     Works("""SELECT id FROM t WHERE JSON_EXISTS(j, '$.a?(@ == $v)' PASSING :x AS "v")""", [(1,)], binds={"x": 1}),
     Works(

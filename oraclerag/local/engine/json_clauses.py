@@ -83,9 +83,15 @@ def behaviours(parser: ExpressionParser, *, objects: bool = False, exists: bool 
     return found
 
 
-def behaviour_text(found: dict[str, str]) -> str:
-    """Give the text of ON EMPTY and ON ERROR in PostgreSQL's order."""
-    return "".join(f" {found[event]} ON {event}" for event in ("EMPTY", "ERROR") if event in found)
+def behaviour_text(found: dict[str, str], *, as_json: bool = False) -> str:
+    """Give the text of ON EMPTY and ON ERROR in PostgreSQL's order; ``as_json``: a DEFAULT is to be JSON."""
+    pieces = []
+    for event in ("EMPTY", "ERROR"):
+        word = found.get(event)
+        if word is not None and as_json and word.startswith("DEFAULT "):
+            word = f"DEFAULT to_jsonb({word.removeprefix('DEFAULT ')}::text)"
+        pieces.append(f" {word} ON {event}" if word is not None else "")
+    return "".join(pieces)
 
 
 def returning(parser: ExpressionParser) -> casts.CastType | None:

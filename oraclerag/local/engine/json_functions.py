@@ -70,9 +70,10 @@ class JsonItem(Node):
             raise OraError(
                 904, ".".join(f'"{name}"' for name in column.chain) + ": invalid identifier", column.position
             )
-        output.pieces.append("JSON_VALUE(")
+        as_text = self.returning == "text"
+        output.pieces.append("ora.json_scalar(JSON_QUERY(" if as_text else "JSON_VALUE(")
         Column(column.chain, None, column.position).write(output)
-        output.pieces.append(f", {quote_text(column.value)} RETURNING {self.returning})")
+        output.pieces.append(f", {quote_text(column.value)} RETURNING {'jsonb))' if as_text else f'{self.returning})'}")
 
 
 def item_method(parser: ExpressionParser, chain: list[str], written: list[str], token: Token) -> Node | None:
@@ -101,17 +102,22 @@ def _json_value(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
     if kind not in _SCALARS:
         raise OraError(40449, "invalid data type for return value", parser.token.position)
     strict = handlers.get("ERROR") == "ERROR"
-    node = Node(
-        "JSON_VALUE(",
-        document(value, strict=strict),
-        f", {quote_text(found.text)}",
-        *passing_parts(variables),
-        f" RETURNING {_SCALARS[kind]}{behaviour_text(handlers)})",
-        *({"date": ("::ora.odate",), "clob": ("::ora.clob",), "vector": ("::vector",)}.get(kind, ())),
-        *(("::ora.varchar2",) if target is not None and kind == "text" else ()),
-        type=kind,
-    )
-    return Node("(", node, f")::{target.text}", type=kind) if target is not None and kind == "number" else node
+    looked = (document(value, strict=strict), f", {quote_text(found.text)}", *passing_parts(variables), " RETURNING ")
+    cast = {"date": "::ora.odate", "clob": "::ora.clob", "vector": "::vector"}.get(kind, "")
+    if _SCALARS[kind] == "text":
+        handled = behaviour_text(handlers, as_json=True)
+        on_error = handlers.get("ERROR", "NULL")
+        otherwise = on_error.removeprefix("DEFAULT ") if on_error.startswith("DEFAULT ") else "NULL"
+        more = f", {str(strict).lower()}, {otherwise}::text" if on_error != "NULL" else ""
+        node = Node("ora.json_scalar(JSON_QUERY(", *looked, f"jsonb{handled}){more}){cast}", type=kind)
+    else:
+        node = Node("JSON_VALUE(", *looked, f"{_SCALARS[kind]}{behaviour_text(handlers)}){cast}", type=kind)
+    if target is not None and kind == "number":
+        return Node("(", node, f")::{target.text}", type=kind)
+    if target is not None and kind == "text":
+        within = ("ora.json_within(", node, f", {target.size}, {str(strict).lower()})") if target.size else (node,)
+        return Node(*within, "::ora.varchar2", type=kind)
+    return node
 
 
 def _json_query(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001

@@ -30,20 +30,29 @@ def table(parser: ExpressionParser) -> tuple[Node, Columns]:
     if not parser.at("COLUMNS"):
         raise OraError(40490, "missing COLUMNS clause in JSON_TABLE", parser.token.position)
     columns: Columns = {}
-    text = _table_columns(parser, columns)
+    scalars: set[str] = set()
+    text = _table_columns(parser, columns, scalars)
     parser.need(")")
     strict = behaviours["ERROR"] == "ERROR"
+    shown = ", ".join(_scalar(name) if name in scalars else quote(name) for name in columns)
     node = Node(
-        "JSON_TABLE(",
+        f"LATERAL (SELECT {shown} FROM JSON_TABLE(",
         document(value, strict=strict),
         f", {quote_text(found.text)}",
         *passing_parts(variables),
-        f" COLUMNS ({text}) {behaviours['ERROR']} ON ERROR)",
+        f" COLUMNS ({text}) {behaviours['ERROR']} ON ERROR))",
     )
     return node, columns
 
 
-def _table_columns(parser: ExpressionParser, columns: Columns) -> str:
+def _scalar(name: str) -> str:
+    """Give a column of VARCHAR2, which was taken as JSON so that true is no t."""
+    column = quote(name)
+    return f"ora.json_scalar({column}) AS {column}"
+
+
+def _table_columns(parser: ExpressionParser, columns: Columns, scalars: set[str]) -> str:
+    """Read COLUMNS; ``scalars`` gets the names of those that are JSON here and text outside."""
     parser.need("COLUMNS")
     enclosed = parser.accept("(")
     pieces: list[str] = []
@@ -52,9 +61,9 @@ def _table_columns(parser: ExpressionParser, columns: Columns) -> str:
             parser.position += 1
             parser.accept("PATH")
             nested = path(parser)
-            pieces.append(f"NESTED PATH {quote_text(nested.text)} COLUMNS ({_table_columns(parser, columns)})")
+            pieces.append(f"NESTED PATH {quote_text(nested.text)} COLUMNS ({_table_columns(parser, columns, scalars)})")
         else:
-            pieces.append(_table_column(parser, columns))
+            pieces.append(_table_column(parser, columns, scalars))
         if not parser.accept(","):
             break
     if enclosed:
@@ -62,7 +71,7 @@ def _table_columns(parser: ExpressionParser, columns: Columns) -> str:
     return ", ".join(pieces)
 
 
-def _table_column(parser: ExpressionParser, columns: Columns) -> str:
+def _table_column(parser: ExpressionParser, columns: Columns, scalars: set[str]) -> str:
     token = parser.token
     name = parser.identifier()
     if parser.accept("FOR", "ORDINALITY"):
@@ -95,5 +104,9 @@ def _table_column(parser: ExpressionParser, columns: Columns) -> str:
     place = path(parser).text if parser.accept("PATH") else f'$."{key}"'
     handlers = behaviours(parser, objects=True, exists=exists)
     columns[name] = kind
+    as_json = text == "text" and not exists and "ERROR" not in handlers.values()
+    if as_json:
+        scalars.add(name)
+        text = "jsonb"
     kind_text = f"{text} EXISTS" if exists else text
-    return f"{quote(name)} {kind_text} PATH {quote_text(place)}{wrapper}{behaviour_text(handlers)}"
+    return f"{quote(name)} {kind_text} PATH {quote_text(place)}{wrapper}{behaviour_text(handlers, as_json=as_json)}"

@@ -92,9 +92,9 @@ class Operand(Node):
         inner.write(output)
 
     def _scalar(self, column: Column, output: Output) -> None:
-        output.pieces.append("JSON_VALUE(")
+        output.pieces.append("JSON_VALUE(" if self.number else "ora.json_scalar(JSON_QUERY(")
         Column(column.chain, None, column.position).write(output)
-        output.pieces.append(f", {quote_text(column.value)} RETURNING {'numeric' if self.number else 'text'})")
+        output.pieces.append(f", {quote_text(column.value)} RETURNING {'numeric)' if self.number else 'jsonb))'}")
 
     def canonical(self) -> str:
         """Give that of the expression itself."""

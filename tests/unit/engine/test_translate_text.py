@@ -69,7 +69,7 @@ QUERIES: list[tuple[str, str]] = [
     (
         "SELECT 1 FROM t x WHERE x.j.a.b = 'y' AND x.j.n.number() > 1",
         (
-            'SELECT 1. FROM "T" AS "X" WHERE JSON_VALUE("X"."J", \'$."a"."b"\' RETURNING text) = \'y\''
+            'SELECT 1. FROM "T" AS "X" WHERE ora.json_scalar(JSON_QUERY("X"."J", \'$."a"."b"\' RETURNING jsonb)) = \'y\''
             ' AND JSON_VALUE("X"."J", \'$."n"\' RETURNING numeric) > 1.'
         ),
     ),

@@ -272,6 +272,20 @@ BEGIN
       FROM jsonb_array_elements(j) WITH ORDINALITY AS e(value, place)), '') || ']'
     ELSE j::text END;
 END $$;
+-- JSON_VALUE as text, over JSON_QUERY: PostgreSQL's own JSON_VALUE would write t and f for true and false, and RETURNING jsonb
+-- it gives NULL for every row after one that had none. The first form is inlined, so not STRICT.
+CREATE FUNCTION ora.json_scalar(jsonb) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN jsonb_typeof($1) NOT IN ('object', 'array') THEN nullif($1 #>> '{}', '') END $$;
+CREATE FUNCTION ora.json_scalar(j jsonb, strict boolean, otherwise text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+  IF jsonb_typeof(j) IN ('object', 'array') THEN
+    IF strict THEN
+      PERFORM ora.fail(40456, 'JSON_VALUE evaluated to non-scalar value');
+    END IF;
+    RETURN otherwise;
+  END IF;
+  RETURN ora.json_scalar(j);
+END $$;
 CREATE FUNCTION ora.s(jsonb) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ora.json_text($1) $$;
 
 -- A JSON text that is not longer than RETURNING says: NULL ON ERROR gives nothing for it, ERROR ON ERROR fails.
