@@ -536,6 +536,10 @@ WORKS = [
             ("'no'", False), ("'off'", False), ("'0'", False), ("0", False),
         )
     ),
+    Works(
+        "SELECT COUNT(*) FROM x WHERE f = 1 AND 1 = f AND f <> 0 AND f IN (1, 2)", [(1,)],
+        setup=["CREATE TABLE x (f BOOLEAN)", "INSERT INTO x VALUES (TRUE)", "INSERT INTO x VALUES (FALSE)"],
+    ),
     Works("SELECT a > 6 AS big FROM t ORDER BY id", [(False,), (None,), (True,)]),
     Works("SELECT JSON_EXISTS(j, '$.a') FROM t WHERE id = 1", [(True,)]),
     Works("SELECT TO_BOOLEAN('yes'), CAST(0 AS BOOLEAN) FROM dual", [(True, False)]),

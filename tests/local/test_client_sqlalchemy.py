@@ -211,6 +211,7 @@ def test_queries_of_the_expression_language(tables: sa.Engine) -> None:
                 Project(name=name, issues=[Issue(title=f"{name} {n}", weight=n, embedding=[n, 1, 0]) for n in range(4)])
             )
         session.commit()
+        assert session.scalar(sa.select(sa.func.count()).where(Issue.done == sa.false())) == 12
         per_project = (
             sa.select(Project.name, sa.func.count(Issue.id), sa.func.max(Issue.weight))
             .join(Issue).where(Issue.weight > 0).group_by(Project.name).having(sa.func.count() > 2).order_by(Project.name)

@@ -746,6 +746,15 @@ CREATE OPERATOR ora.= (LEFTARG = bytea, RIGHTARG = text, FUNCTION = ora.raw_text
 CREATE OPERATOR ora.<> (LEFTARG = bytea, RIGHTARG = text, FUNCTION = ora.raw_text_ne);
 CREATE OPERATOR ora.= (LEFTARG = text, RIGHTARG = bytea, FUNCTION = ora.text_raw_eq);
 CREATE OPERATOR ora.<> (LEFTARG = text, RIGHTARG = bytea, FUNCTION = ora.text_raw_ne);
+-- A BOOLEAN beside a number: 0 is FALSE.
+CREATE FUNCTION ora.boolean_number_eq(bool, numeric) RETURNS bool LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT $1 = ($2 <> 0) $$;
+CREATE FUNCTION ora.boolean_number_ne(bool, numeric) RETURNS bool LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT $1 <> ($2 <> 0) $$;
+CREATE FUNCTION ora.number_boolean_eq(numeric, bool) RETURNS bool LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ($1 <> 0) = $2 $$;
+CREATE FUNCTION ora.number_boolean_ne(numeric, bool) RETURNS bool LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ($1 <> 0) <> $2 $$;
+CREATE OPERATOR ora.= (LEFTARG = bool, RIGHTARG = numeric, FUNCTION = ora.boolean_number_eq);
+CREATE OPERATOR ora.<> (LEFTARG = bool, RIGHTARG = numeric, FUNCTION = ora.boolean_number_ne);
+CREATE OPERATOR ora.= (LEFTARG = numeric, RIGHTARG = bool, FUNCTION = ora.number_boolean_eq);
+CREATE OPERATOR ora.<> (LEFTARG = numeric, RIGHTARG = bool, FUNCTION = ora.number_boolean_ne);
 CREATE CAST (text AS bytea) WITH FUNCTION ora.as_raw(text) AS ASSIGNMENT;
 CREATE FUNCTION ora.sys_guid() RETURNS bytea LANGUAGE sql VOLATILE AS $$ SELECT uuid_send(gen_random_uuid()) $$;
 CREATE FUNCTION ora.standard_hash(data bytea, method text DEFAULT 'SHA1') RETURNS bytea LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
