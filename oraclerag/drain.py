@@ -29,6 +29,7 @@ from oraclerag.errors import (
     DatabaseError,
     EmbeddingDimensionMismatch,
     EntityError,
+    ModelMissing,
     OracleRagError,
     PrivilegeMissing,
     SourceError,
@@ -49,6 +50,10 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 600.0  # seconds before a failed entity is t
 # What a value raises for which nobody was prepared: a date that Python does not know, a text that has no UTF-8. Its row
 # must not end the worker, again and again, for ever.
 _UNFORESEEN = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
+
+
+class _ModelReplaced(Exception):
+    """Another model has come into force than the one that a batch was read for."""
 
 
 @dataclass(slots=True)
@@ -287,13 +292,24 @@ class _Batch:
                 if attempt == 2:
                     self._give_back([write.entity for write in group], pause=self._settings.poll_interval)
                     return
-            except EmbeddingDimensionMismatch as error:
+            except _ModelReplaced:
+                self._give_back([write.entity for write in group])
+                return
+            except (ModelMissing, EmbeddingDimensionMismatch) as error:
                 self._rollback()
+                if not self._in_force(model):  # its column or itself was taken away meanwhile
+                    self._give_back([write.entity for write in group])
+                    return
+                if isinstance(error, ModelMissing):
+                    raise
                 names = sorted({write.entity.source_type for write in group})
                 self._pause(names, error, [write.entity for write in group])
                 return
             except (StatementFailed, EntityError, *_UNFORESEEN) as error:
                 self._rollback()
+                if not self._in_force(model):
+                    self._give_back([write.entity for write in group])
+                    return
                 if len(group) == 1:
                     failure = error if isinstance(error, OracleRagError) else _blamed("written", error)
                     self._postpone([(group[0].entity, failure, group[0])], merge)
@@ -305,7 +321,7 @@ class _Batch:
 
     def _write_once(self, merge: Merge, model: ActiveModel, group: Sequence[Write]) -> None:
         if len(group) == 1 and len(group[0].chunks) > SLICE:
-            group = [self._staged(merge, group[0])]
+            group = [self._staged(merge, model, group[0])]
         held = self._queue.hold(self._claim, [write.entity for write in group])
         now = in_force.read(self._connection, self._schema)
         same_model = (now.model, now.column) == (model.physical_name, model.column)
@@ -316,6 +332,8 @@ class _Batch:
         ]
         merged = merge.apply(mine, held, self._claim.token)
         self._queue.settle(self._claim, [write.entity for write in mine])
+        if mine:
+            self._require_in_force(model)
         with own_tables():
             self._connection.commit()
         self._tally.merged.append(merged)
@@ -325,7 +343,21 @@ class _Batch:
         rest = [write.entity for write in group if write.entity.entity_id in self._open]
         self._give_back(rest)
 
-    def _staged(self, merge: Merge, write: Write) -> Write:
+    def _in_force(self, model: ActiveModel) -> bool:
+        now = in_force.read(self._connection, self._schema)
+        return (now.model, now.column) == (model.physical_name, model.column)
+
+    def _require_in_force(self, model: ActiveModel) -> None:
+        """Take everything back where another model has come into force since; asked last, before the commit.
+
+        Chunks that were written keep a change of their column away until the commit, and a model is taken out of force
+        before its column is changed: what is in force now is so until the commit, as far as this column is concerned.
+        """
+        if not self._in_force(model):
+            self._rollback()
+            raise _ModelReplaced
+
+    def _staged(self, merge: Merge, model: ActiveModel, write: Write) -> Write:
         """Write the chunks of a long document out of sight, a slice at a time, with the lease renewed in between."""
         begin, chunks = 0, None
         while True:
@@ -339,6 +371,7 @@ class _Batch:
                 self._rollback()
                 return dataclasses.replace(write, staged=True) if chunks else write
             self._tally.staged += merge.stage(write, chunks[begin : begin + SLICE], first=begin == 0)
+            self._require_in_force(model)
             self._queue.renew(self._claim, self._open.values())
             begin += SLICE
 

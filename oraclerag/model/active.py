@@ -65,6 +65,11 @@ def active_model(connection: oracledb.Connection, schema: str, *, configured: st
         if physical_name is not None and column is not None:
             cursor.execute(statements["model"], physical_name=physical_name)
             row = cursor.fetchone()
+    if physical_name is None and settings.get("model_replaced") is not None:
+        raise ModelNotActive(
+            "No embedding model is in force: another one is being made active, or that was interrupted.",
+            hint="Wait until `oraclerag model use` has ended; where it was interrupted, run it again.",
+        )
     if physical_name is None or column is None:
         raise ModelNotActive("No embedding model is active.", hint="Run `oraclerag provision`.")
     if row is None:

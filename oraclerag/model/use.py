@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 import oracledb
 
 from oraclerag.database import code_of, own_tables
-from oraclerag.errors import EmbeddingDimensionMismatch, ModelError, SchemaError
+from oraclerag.errors import Contention, EmbeddingDimensionMismatch, ModelError, SchemaError
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.model.installed import LoadedModel, refuse_open_transaction, statements
 from oraclerag.model.verify import verify_model
@@ -15,6 +18,7 @@ __all__ = ["COLUMN", "use_model"]
 
 COLUMN = "EMBEDDING"
 _NO_SUCH_COLUMN = "ORA-00904"
+_BUSY = "ORA-00054"
 
 
 def use_model(connection: oracledb.Connection, name: str, *, schema: str, rebuild: bool = False) -> ActiveModel:
@@ -23,29 +27,34 @@ def use_model(connection: oracledb.Connection, name: str, *, schema: str, rebuil
     The column EMBEDDING of RAG_CHUNK is created (nullable) where it is not there. Vectors of another model are never
     mixed with this one's: a column that holds some is refused (EmbeddingDimensionMismatch, or ModelError where the
     dimension is the same) unless ``rebuild`` says that it may be dropped with its index and made anew, empty; then
-    everything has to be embedded again. Commits. A second call changes nothing.
+    everything has to be embedded again. While the column changes no model is in force: workers wait, searches are
+    refused; where the change fails, the one before is put back. Commits. A second call changes nothing. Raises
+    Contention where another session is writing chunks.
     """
     refuse_open_transaction(connection, "Making a model active")
     model = verify_model(connection, name, schema=schema).model
     texts = statements(schema)
     with own_tables(), connection.cursor() as cursor:
-        values = {}
-        for setting in ("model", "vector_column"):
+        settings = {}
+        for setting in ("model", "vector_column", "model_replaced"):
             cursor.execute(texts["setting"], setting=setting)
             row = cursor.fetchone()
-            values[setting] = row[0] if row else None
-        column = identifier(values["vector_column"] or COLUMN, "vector column")
+            settings[setting] = row[0] if row else None
+        # what an interrupted call took out of force is still what the vectors were made with
+        before = settings["model"] or settings["model_replaced"]
+        column = identifier(settings["vector_column"] or COLUMN, "vector column")
         dimensions = _dimensions(cursor, schema, column)
-        same = values["model"] == model.physical_name and dimensions == model.dimensions
-        if dimensions is not None and not same:
-            dimensions = _keep_or_drop(cursor, schema, column, dimensions, model, rebuild=rebuild)
-        if dimensions is None:
-            kind = f"VECTOR({model.dimensions}, FLOAT32)"
-            cursor.execute(texts.with_names("add_column", column=column, type=kind))
-        if not same:
-            cursor.execute(texts["set"], setting="model", value=model.physical_name)
-            cursor.execute(texts["set"], setting="vector_column", value=column)
-            connection.commit()
+        if (settings["model"], dimensions) == (model.physical_name, model.dimensions):
+            return active_model(connection, schema)
+        if before != model.physical_name or dimensions != model.dimensions:
+            if dimensions is not None:
+                _refuse_vectors(cursor, schema, column, dimensions, model, rebuild=rebuild)
+            with _out_of_force(connection, cursor, schema, column):
+                _make_column(cursor, schema, column, model, drop=dimensions is not None)
+        cursor.execute(texts["set"], setting="model", value=model.physical_name)
+        cursor.execute(texts["set"], setting="vector_column", value=column)
+        cursor.execute(texts["forget_replaced"])
+        connection.commit()
     return active_model(connection, schema)
 
 
@@ -66,28 +75,65 @@ def _dimensions(cursor: oracledb.Cursor, schema: str, column: str) -> int | None
     return int(described.vector_dimensions)
 
 
-def _keep_or_drop(
+def _refuse_vectors(
     cursor: oracledb.Cursor, schema: str, column: str, dimensions: int, model: LoadedModel, *, rebuild: bool
-) -> int | None:
-    """Keep an empty column of the right dimension, drop another one if that is allowed; give the dimension left."""
+) -> None:
+    """Refuse a column that holds vectors, unless it may be dropped."""
+    cursor.execute(statements(schema).with_names("column_in_use", column=column))
+    if rebuild or cursor.fetchone() is None:
+        return
+    remedy = (
+        f"`oraclerag model use {model.name} --rebuild` empties the column, `oraclerag reindex` embeds everything again."
+    )
+    if dimensions != model.dimensions:
+        raise EmbeddingDimensionMismatch(
+            f"{model.physical_name} gives {model.dimensions} dimensions; the column {column} of RAG_CHUNK has "
+            f"{dimensions} and holds vectors.",
+            hint=remedy,
+        )
+    raise ModelError(
+        f"The column {column} of RAG_CHUNK holds vectors of another model than {model.physical_name}.", hint=remedy
+    )
+
+
+@contextlib.contextmanager
+def _out_of_force(connection: oracledb.Connection, cursor: oracledb.Cursor, schema: str, column: str) -> Iterator[None]:
+    """Let no model be in force inside the block; where the block fails and the column is there, the one before again.
+
+    A worker looks at the end of its transaction whether its model is in force still, and what it wrote keeps the DDL
+    away (ORA-00054) until it has ended: it never leaves vectors of the old model in the new column.
+    """
     texts = statements(schema)
-    cursor.execute(texts.with_names("column_in_use", column=column))
-    in_use = cursor.fetchone() is not None
-    if in_use and not rebuild:
-        remedy = (
-            f"`oraclerag model use {model.name} --rebuild` empties the column, `oraclerag reindex` embeds everything "
-            "again."
-        )
-        if dimensions != model.dimensions:
-            raise EmbeddingDimensionMismatch(
-                f"{model.physical_name} gives {model.dimensions} dimensions; the column {column} of RAG_CHUNK has "
-                f"{dimensions} and holds vectors.",
-                hint=remedy,
-            )
-        raise ModelError(
-            f"The column {column} of RAG_CHUNK holds vectors of another model than {model.physical_name}.", hint=remedy
-        )
-    if not in_use and dimensions == model.dimensions:
-        return dimensions
-    cursor.execute(texts.with_names("drop_column", column=column))
-    return None
+    cursor.execute(texts["take_out_of_force"])
+    taken = bool(cursor.rowcount)
+    connection.commit()
+    try:
+        yield
+    except BaseException as error:
+        with contextlib.suppress(oracledb.Error):  # the connection may be what failed; a later call finds the rest
+            connection.rollback()
+            if taken and _dimensions(cursor, schema, column) is not None:
+                cursor.execute(texts["put_in_force"])
+                connection.commit()
+        if code_of(error) == _BUSY:
+            raise Contention(
+                "Another session is writing chunks; the model in force was left as it was (ORA-00054).",
+                hint="Stop the workers, or run the command again.",
+            ) from error
+        raise
+
+
+def _make_column(cursor: oracledb.Cursor, schema: str, column: str, model: LoadedModel, *, drop: bool) -> None:
+    """Make an empty column, and the index and the column that were there go.
+
+    An empty column of the right dimension goes too: only DDL waits for whoever may still be writing vectors into it.
+    """
+    texts = statements(schema)
+    if drop:
+        cursor.execute(texts["vector_index"], owner=schema)
+        if cursor.fetchone() is not None:
+            cursor.execute(texts["drop_vector_index"])
+        cursor.execute(texts.with_names("drop_column", column=column))
+    # Otherwise a model that was in force once before would find its fingerprints and miss nothing.
+    cursor.execute(texts["forget_model_of_entities"])
+    cursor.execute(texts.with_names("add_column", column=column, type=f"VECTOR({model.dimensions}, FLOAT32)"))

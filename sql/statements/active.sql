@@ -1,7 +1,8 @@
 -- Which embedding model is in force, and what is known of it.
 
 -- name: settings
-SELECT SETTING, SETTING_VALUE FROM /*schema*/RAG_SETTING WHERE SCOPE_NAME = '*' AND SETTING IN ('model', 'vector_column')
+SELECT SETTING, SETTING_VALUE FROM /*schema*/RAG_SETTING
+WHERE SCOPE_NAME = '*' AND SETTING IN ('model', 'vector_column', 'model_replaced')
 
 -- name: model
 SELECT MODEL_NAME, DIMENSIONS, MAX_TOKENS, QUERY_PREFIX, PASSAGE_PREFIX FROM /*schema*/RAG_MODEL WHERE PHYSICAL_NAME = :physical_name

@@ -70,3 +70,26 @@ ALTER TABLE /*schema*/RAG_CHUNK ADD (/*column*/EMBEDDING /*type*/VECTOR)
 
 -- name: drop_column
 ALTER TABLE /*schema*/RAG_CHUNK DROP COLUMN /*column*/EMBEDDING
+
+-- name: take_out_of_force
+-- Kept under another name: what the vectors were made with must be known when this is interrupted.
+UPDATE /*schema*/RAG_SETTING SET SETTING = 'model_replaced', UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP)
+WHERE SCOPE_NAME = '*' AND SETTING = 'model'
+
+-- name: put_in_force
+UPDATE /*schema*/RAG_SETTING SET SETTING = 'model', UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP)
+WHERE SCOPE_NAME = '*' AND SETTING = 'model_replaced'
+
+-- name: forget_replaced
+DELETE FROM /*schema*/RAG_SETTING WHERE SCOPE_NAME = '*' AND SETTING = 'model_replaced'
+
+-- name: forget_model_of_entities
+-- The second half of a fingerprint stands for the model: without it, every entity has to be embedded.
+UPDATE /*schema*/RAG_ENTITY SET FINGERPRINT = SUBSTR(FINGERPRINT, 1, 32) WHERE LENGTH(FINGERPRINT) > 32
+
+-- name: vector_index
+SELECT i.INDEX_NAME FROM ALL_INDEXES i
+WHERE i.OWNER = :owner AND i.TABLE_OWNER = :owner AND i.TABLE_NAME = 'RAG_CHUNK' AND i.INDEX_NAME = 'RAG_CHUNK_EMB_IDX'
+
+-- name: drop_vector_index
+DROP INDEX /*schema*/RAG_CHUNK_EMB_IDX
