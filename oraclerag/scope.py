@@ -80,12 +80,13 @@ class Scope:
     def predicate(self, alias: str = "c") -> tuple[str, dict[str, str]]:
         """Give the predicate over RAG_CHUNK under ``alias`` and its binds; the scope must be resolved.
 
-        HIDDEN chunks (their rights could not be read) are in no branch.
+        HIDDEN chunks (their rights could not be read) are in no branch. In a session that takes 'a' and 'A' for equal
+        (NLS_COMP=LINGUISTIC with a sort that ignores case) 'ACME' would open the tenant 'acme': there it is never true.
         """
         if self.tenant is None:
             raise MissingTenant("The scope names no tenant.")
         binds = {"scope_tenant": self.tenant}
-        tenant = f"({alias}.TENANT_ID = :scope_tenant)"
+        tenant = f"({alias}.TENANT_ID = :scope_tenant AND 'a' <> 'A')"
         if self.role == "manager":
             return f"{tenant} AND ({alias}.VISIBILITY IN ('SHARED', 'OWNER'))", binds
         if self.role == "anyone":

@@ -22,6 +22,7 @@ from oraclerag.database import (
     own_tables,
     parts,
 )
+from oraclerag.errors import InputError
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.records import Hit, SearchResult, SourceKey
 from oraclerag.scope import Scope
@@ -85,7 +86,8 @@ class Searcher:
         """Find the ``k`` chunks nearest to ``question`` among those that ``scope``, ``sources`` and ``filter`` allow.
 
         ``scope`` is resolved. On a borrowed ``connection`` (SQLAlchemy or oracledb) it reads inside that transaction
-        and never ends it. Raises InputError, ModelNotActive, SchemaMissing and what the database says.
+        and never ends it. Raises InputError (also for a session in which 'a' equals 'A'), ModelNotActive, SchemaMissing
+        and what the database says.
         """
         question = checked_question(question)
         limit = checked_k(self._settings.k if k is None else k)
@@ -122,6 +124,8 @@ class Searcher:
                 if result is None or newer.model != state.model:
                     result = self._run(connection, request, newer)
             assert result is not None  # noqa: S101 - either it was found or the error was raised
+            if not result:
+                _refuse_ignored_case(connection, state.model.schema)
         return dataclasses.replace(result, seconds=time.perf_counter() - started)
 
     def _current(self, connection: oracledb.Connection) -> tuple[_State, bool]:
@@ -193,6 +197,19 @@ class _Request:
 
     def estimate(self, known: counts.Counts) -> float:
         return counts.estimate(known, self.scope, sources=self.sources, conditions=len(self.filter[1]))
+
+
+def _refuse_ignored_case(connection: oracledb.Connection, schema: str) -> None:
+    """Say why nothing was found in a session for which 'a' equals 'A': there no scope may be true."""
+    with connection.cursor() as cursor:
+        cursor.execute(Statements("search", schema)["ignores_case"])
+        row = cursor.fetchone()
+    if row is not None and row[0]:
+        raise InputError(
+            "The session compares texts without their case (NLS_COMP=LINGUISTIC with an NLS_SORT such as BINARY_CI), "
+            "which would let one tenant into another's data: nothing is searched in it.",
+            hint="Search on a connection of its own, or run ALTER SESSION SET NLS_COMP = BINARY on this one first.",
+        )
 
 
 def _usable_index(connection: oracledb.Connection, schema: str) -> bool:

@@ -237,6 +237,26 @@ def test_asynchronous_search_finds_the_same(rag: Rag) -> None:
     assert ids(found) == ids(rag.search("supplier invoices", scope=MANAGER, k=3))
 
 
+def test_a_session_that_ignores_case_finds_nothing_and_is_told_why(
+    rag: Rag, module_account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NLS_COMP=LINGUISTIC with a sort that ignores case: 'ACME' = 'acme'. The local database has no such session."""
+    with module_account.connect() as connection:
+        with connection.cursor() as cursor, pytest.raises(oracledb.DatabaseError, match="ORA-03001"):
+            cursor.execute("ALTER SESSION SET NLS_COMP = LINGUISTIC")
+        assert len(rag.search("late payment", scope=MANAGER, connection=connection)) == 5
+        assert len(rag.search("late payment", scope=Scope(tenant="nobody"), connection=connection)) == 0
+        execute = oracledb.Cursor.execute
+
+        def without_case(self: oracledb.Cursor, statement: Any, *arguments: Any, **more: Any) -> Any:
+            return execute(self, statement and statement.replace("'A'", "'a'"), *arguments, **more)
+
+        monkeypatch.setattr(oracledb.Cursor, "execute", without_case)
+        with pytest.raises(InputError, match=r"NLS_COMP=LINGUISTIC.*NLS_SORT") as caught:
+            rag.search("late payment", scope=MANAGER, connection=connection)
+        assert "NLS_COMP = BINARY" in (caught.value.hint or "")
+
+
 def test_arguments_refused(rag: Rag) -> None:
     with pytest.raises(TypeError, match="scope"):
         rag.search("x")  # type: ignore[call-arg]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oraclerag.errors import InputError, MissingTenant
 from oraclerag.scope import Scope
 
-TENANT = "(c.TENANT_ID = :scope_tenant)"
+TENANT = "(c.TENANT_ID = :scope_tenant AND 'a' <> 'A')"
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_values_are_binds_and_binds_are_used(owner: str | None, groups: list[str
         owner = None
     sql, binds = Scope(tenant="t'--", owner=owner, groups=groups, manager=manager).predicate("x")
     assert set(re.findall(r":(\w+)", sql)) == set(binds)
-    assert re.fullmatch(r"[A-Za-z0-9_.:,'() =]+", sql)
-    assert sql.startswith("(x.TENANT_ID = :scope_tenant) AND (")
+    assert re.fullmatch(r"[A-Za-z0-9_.:,'() =<>]+", sql)
+    assert sql.startswith("(x.TENANT_ID = :scope_tenant AND 'a' <> 'A') AND (")
     assert sql.count("(") == sql.count(")")
     seen = set(binds.values()) - {"t'--"}
     assert seen == (set() if manager else set(groups) | ({owner} if owner is not None else set())) - {"t'--"}

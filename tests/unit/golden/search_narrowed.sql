@@ -6,7 +6,7 @@ FROM (
          CASE WHEN c.METADATA IS NULL THEN 0 ELSE 1 END AS HAS_METADATA,
          VECTOR_DISTANCE(c.EMBEDDING, (SELECT VECTOR_EMBEDDING("RAG".TINY_0A1B2C3D USING :question0 AS DATA) FROM dual), COSINE) AS DISTANCE
     FROM "RAG".RAG_CHUNK c
-   WHERE (c.TENANT_ID = :scope_tenant) AND (c.VISIBILITY = 'SHARED' OR (c.VISIBILITY = 'OWNER' AND c.OWNER_ID IN (:scope_principal0, :scope_principal1)))
+   WHERE (c.TENANT_ID = :scope_tenant AND 'a' <> 'A') AND (c.VISIBILITY = 'SHARED' OR (c.VISIBILITY = 'OWNER' AND c.OWNER_ID IN (:scope_principal0, :scope_principal1)))
      AND (c.SOURCE_TYPE IN (:source0, :source1))
      AND ((c.PROJECT_ID = :filter0) AND (JSON_VALUE(c.METADATA, '$.module') = :filter1))
    ORDER BY DISTANCE
