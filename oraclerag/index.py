@@ -7,21 +7,21 @@ rebuilt when they have changed much. Below 1,000 chunks there is none, search is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from oraclerag.database import Database, own_tables
+import oracledb
+
+from oraclerag.database import Database, code_of, own_tables
 from oraclerag.errors import InputError
 from oraclerag.model.active import active_model
 from oraclerag.statements import Statements, quoted
-
-if TYPE_CHECKING:
-    import oracledb
 
 __all__ = ["MIN_CHUNKS", "NAME", "IndexStatus", "build", "build_when_worthwhile", "rebuild", "status"]
 
 NAME = "RAG_CHUNK_EMB_IDX"
 MIN_CHUNKS = 1000
 _MAX_PARTITIONS = 10_000_000
+_NAME_TAKEN = "ORA-00955"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def build(
 
     ``accuracy`` is the target in percent (default: the setting ``target_accuracy``), ``partitions`` the number of
     centroids (default: the database decides). Fewer than 1,000 chunks are refused unless ``force``: their centroids
-    would be useless later. Commits, as all DDL does.
+    would be useless later. Where another process builds it first, its index is given. Commits, as all DDL does.
     """
     return _create(database, accuracy, partitions, force=force, replace=False)
 
@@ -104,7 +104,12 @@ def _create(
         with own_tables(), connection.cursor() as cursor:
             if found.exists:
                 cursor.execute(statements["drop"])
-            cursor.execute(statements.with_names(kind, **names))
+            try:
+                cursor.execute(statements.with_names(kind, **names))
+            except oracledb.DatabaseError as error:
+                # Another process was quicker, where there is an index now; else the name is something else's.
+                if code_of(error) != _NAME_TAKEN or not _status(connection, schema).exists:
+                    raise
         return _status(connection, schema)
 
 

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
+import oracledb
 import pytest
 
 from oraclerag import Scope, counts, index
@@ -58,6 +59,22 @@ def test_building_again_changes_nothing_and_rebuilding_makes_it_anew(rag: Rag) -
     assert _object(rag) == first
     assert rag.build_index(force=True, replace=True, accuracy=95, partitions=2).usable
     assert _object(rag) != first
+
+
+def test_where_another_process_builds_it_first_its_index_is_given(rag: Rag, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ORA-00955; the dictionary decides whether that was the index."""
+    fill(rag, [Entry(str(n), f"text {n}") for n in range(20)])
+    look = index._status
+
+    def unseen(connection: oracledb.Connection, schema: str) -> index.IndexStatus:
+        monkeypatch.setattr(index, "_status", look)
+        return dataclasses.replace(look(connection, schema), state=None)
+
+    built = rag.build_index(force=True)
+    first = _object(rag)
+    monkeypatch.setattr(index, "_status", unseen)
+    assert rag.build_index(force=True) == built
+    assert _object(rag) == first
 
 
 def _object(rag: Rag) -> object:
