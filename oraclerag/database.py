@@ -200,25 +200,29 @@ class Database:
     def schema(self) -> str:
         """The owner of the RAG_ tables; the database is asked for its user once where no ``schema`` is set."""
         if self._schema is None:
-            with self.connect() as connection:
-                return self.schema_on(connection)
+            with self.connect():  # finds it out
+                pass
+        assert self._schema is not None  # noqa: S101 - see above
         return self._schema
 
     def schema_on(self, connection: oracledb.Connection) -> str:
-        """Like :attr:`schema`, asking on this connection where it has to ask."""
-        if self._schema is None:
-            with translated(), connection.cursor() as cursor:
-                cursor.execute("SELECT SYS_CONTEXT('USERENV', 'SESSION_USER') FROM dual")
-                row = cursor.fetchone()
-            assert row is not None  # noqa: S101 - dual has one row
-            self._schema = identifier(row[0], "schema")
-        return self._schema
+        """Give the owner of the RAG_ tables for a borrowed connection: the setting, else that connection's own user.
+
+        It is not remembered: the next connection may be another user's.
+        """
+        if self.settings.schema:
+            return identifier(self.settings.schema, "schema")
+        with translated():
+            known = connection.username
+        # without a name the session was opened by a wallet or the operating system
+        return identifier(known, "schema") if known and not known.startswith('"') else _session_user(connection)
 
     @contextlib.contextmanager
     def connect(self) -> Iterator[oracledb.Connection]:
         """Lend a connection; what was not committed is rolled back at the end."""
         with self._lent() as connection:
-            self.schema_on(connection)  # inside the block it would need a second one, and a pool may have but one
+            if self._schema is None:  # inside the block it would need a second one, and a pool may have but one
+                self._schema = _session_user(connection)
             yield connection
 
     @contextlib.contextmanager
@@ -304,6 +308,14 @@ class Database:
                         **arguments,
                     )
             return self._own_pool
+
+
+def _session_user(connection: oracledb.Connection) -> str:
+    with translated(), connection.cursor() as cursor:
+        cursor.execute("SELECT SYS_CONTEXT('USERENV', 'SESSION_USER') FROM dual")
+        row = cursor.fetchone()
+    assert row is not None  # noqa: S101 - dual has one row
+    return identifier(row[0], "schema")
 
 
 class _Proxied:

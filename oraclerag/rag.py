@@ -127,7 +127,7 @@ class Rag:
         ``connection`` is a SQLAlchemy Connection or Session, or an oracledb connection. Never commits. Raises
         UnknownSource, MissingTenant where the source maps tenants and ``key`` names none, and AutocommitRefused.
         """
-        schema_name = self.settings.schema or self.database.schema_on(driver_connection(connection))
+        schema_name = self.database.schema_on(driver_connection(connection))
         enqueuing.enqueue(connection, key, sources=self._sources, schema=schema_name, action=action)
 
     def enqueue_statement(self, key: SourceKey, *, action: Action = "UPSERT") -> sqlalchemy.Insert:

@@ -70,7 +70,7 @@ class Searcher:
         self._check = check
         self._settings = database.settings
         self._clock = clock
-        self._state: _State | None = None
+        self._states: dict[str, _State] = {}  # by schema
         self._guard = threading.Lock()
 
     def search(
@@ -94,23 +94,22 @@ class Searcher:
         request = _Request(question, scope, limit, tuple(sources), filters.predicate(filter or {}))
         if connection is None:
             with self._database.connect() as own:
-                return self._search(own, request)
+                return self._search(own, self._database.schema, request)
         borrowed = driver_connection(connection)
         with driver_types(borrowed):
-            self._database.schema_on(borrowed)
-            return self._search(borrowed, request)
+            return self._search(borrowed, self._database.schema_on(borrowed), request)
 
     def forget(self) -> None:
         """Read the state of the installation anew at the next search."""
         with self._guard:
-            self._state = None
+            self._states.clear()
 
-    def _search(self, connection: oracledb.Connection, request: _Request) -> SearchResult:
+    def _search(self, connection: oracledb.Connection, schema: str, request: _Request) -> SearchResult:
         import oracledb
 
         started = time.perf_counter()
         with own_tables():
-            state, fresh = self._current(connection)
+            state, fresh = self._current(connection, schema)
             result = None
             try:
                 result = self._run(connection, request, state)
@@ -120,20 +119,19 @@ class Searcher:
             if not fresh and not result:
                 # nothing is found when another model has come into force: look before believing it
                 self.forget()
-                newer, _ = self._current(connection)
+                newer, _ = self._current(connection, schema)
                 if result is None or newer.model != state.model:
                     result = self._run(connection, request, newer)
             assert result is not None  # noqa: S101 - either it was found or the error was raised
             if not result:
-                _refuse_ignored_case(connection, state.model.schema)
+                _refuse_ignored_case(connection, schema)
         return dataclasses.replace(result, seconds=time.perf_counter() - started)
 
-    def _current(self, connection: oracledb.Connection) -> tuple[_State, bool]:
+    def _current(self, connection: oracledb.Connection, schema: str) -> tuple[_State, bool]:
         with self._guard:
-            state = self._state
+            state = self._states.get(schema)
         if state is not None and self._clock() - state.read_at < STATE_SECONDS:
             return state, False
-        schema = self._database.schema
         if self._check is not None and state is None:
             self._check(connection, schema)
         state = _State(
@@ -143,7 +141,7 @@ class Searcher:
             read_at=self._clock(),
         )
         with self._guard:
-            self._state = state
+            self._states[schema] = state
         return state, True
 
     def _run(self, connection: oracledb.Connection, request: _Request, state: _State) -> SearchResult:

@@ -15,8 +15,9 @@ from sqlalchemy.orm import Session
 import oraclerag
 from oraclerag import Document, Rag, Scope, SourceKey, counts
 from oraclerag.errors import AutocommitRefused, ConfigurationError, InputError, MissingTenant, UnknownSource
+from oraclerag.local import LocalDatabase
 from tests.local.conftest import Account
-from tests.local.library import ids, install, settings_of
+from tests.local.library import Entry, ids, install, settings_of, shelve
 
 pytestmark = pytest.mark.one_size
 
@@ -235,3 +236,28 @@ def test_a_callers_engine_and_pool_stay_open(account: Account, tiny_file: Path) 
     finally:
         engine.dispose()
         pool.close()
+
+
+def test_the_user_of_a_borrowed_connection_is_not_the_schema_for_others(
+    rag: Rag, account: Account, local_database: LocalDatabase, tiny_file: Path
+) -> None:
+    """Without the setting every connection means its own user's tables, in whichever order they come."""
+    name = f"{account.user}_OTHER"
+    other = Account(account.dsn, name, local_database.create_user(name))
+    with install(other, tiny_file) as second, second.database.transaction() as connection:
+        shelve(connection, name, [Entry("9", "late payments", source="note")])
+    with rag.database.transaction() as connection:
+        shelve(connection, account.user, [Entry("1", "late payments", source="note")])
+    with Rag(settings_of(account)) as fresh:
+        fresh.source("note", visibility="owner", ids="select id from note")(read_notes)
+        for user, found in ((other, ["9"]), (account, ["1"]), (other, ["9"])):
+            with user.connect() as connection:
+                assert ids(fresh.search("late", scope=MANAGER, connection=connection)) == found
+                fresh.enqueue(connection, SourceKey("note", found[0]))
+                connection.commit()
+        assert fresh.database.schema == account.user
+        assert ids(fresh.search("late", scope=MANAGER)) == ["1"]
+    for user, expected in ((other, "9"), (account, "1")):
+        with user.connect() as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT DISTINCT SOURCE_ID FROM RAG_DIRTY")
+            assert cursor.fetchall() == [(expected,)]
