@@ -26,7 +26,7 @@ def test_a_session_knows_what_drivers_ask_of_the_login_data(served: Served) -> N
         assert connection.max_identifier_length == 128
         assert connection.max_open_cursors == 1000
         assert connection.service_name == "FREEPDB1"
-        assert connection.instance_name == "LOCAL"
+        assert connection.instance_name == "FREE"
         assert connection.session_id > 0
         connection.ping()
     assert served.engine.sessions[-1].user == "RAG"

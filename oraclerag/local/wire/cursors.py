@@ -56,6 +56,23 @@ class Cursor:
             raise OraError(1007, "variable not in select list")
         self.forms = [_form(column.type, define.type) for column, define in zip(columns, defines, strict=True)]
 
+    def adapt(self) -> None:
+        """Settle the forms of a statement whose columns are others than when it was described.
+
+        A client that fetched text or RAW goes on fetching it when the column has become a CLOB or a BLOB, as LONG.
+        Whatever else large is new waits for its define.
+        """
+        columns, before = self.columns or (), self.described or ()
+        known = self.forms or [CellForm.VALUE] * len(before)
+        forms: list[CellForm] = []
+        if len(columns) == len(before):
+            for column, old, form in zip(columns, before, known, strict=True):
+                if column.type in _GROWN_FROM.get(old.type, ()):
+                    forms.append(CellForm.LONG)
+                elif column.type not in _NEEDS_DEFINE or (column.type is old.type and self.forms is not None):
+                    forms.append(form if column.type is old.type else CellForm.VALUE)
+        self.forms = forms if len(forms) == len(columns) else None
+
     def cell_forms(self) -> list[CellForm]:
         """Give the form of every column's cells."""
         return self.forms or [CellForm.VALUE] * len(self.columns or ())
@@ -65,6 +82,15 @@ class Cursor:
         rows, self.rows = self.rows, None
         if rows is not None:
             rows.close()
+
+
+_GROWN_FROM = {
+    OraType.VARCHAR: (OraType.CLOB,),
+    OraType.CHAR: (OraType.CLOB,),
+    OraType.LONG: (OraType.CLOB,),
+    OraType.RAW: (OraType.BLOB,),
+    OraType.LONG_RAW: (OraType.BLOB,),
+}
 
 
 def _form(column: OraType, wanted: int) -> CellForm:

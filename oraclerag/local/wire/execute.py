@@ -211,7 +211,7 @@ class Statements:
             cursor.columns = self._session.describe(cursor.sql)
         if options & Option.PARSE or cursor.columns != cursor.described:
             if not options & Option.PARSE:
-                cursor.forms = None
+                cursor.adapt()
             put_describe(out, cursor.columns, self._dialect)
             cursor.described = cursor.columns
         wanted = request.rows

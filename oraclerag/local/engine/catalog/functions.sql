@@ -912,6 +912,9 @@ BEGIN
     WHEN 'ip_address' THEN ora.setting('ora.env_ip_address', '127.0.0.1')
     WHEN 'terminal' THEN ora.setting('ora.env_terminal', NULL)
     WHEN 'proxy_user' THEN NULL
+    WHEN 'cloud_service' THEN NULL
+    WHEN 'database_role' THEN 'PRIMARY'
+    WHEN 'cdb_name' THEN 'FREE'
     ELSE ora.fail(2003, 'invalid USERENV parameter') END, size::int4)::ora.varchar2;
 END $$;
 CREATE FUNCTION ora.userenv(parameter text) RETURNS ora.varchar2 LANGUAGE sql STABLE PARALLEL SAFE AS $$ SELECT ora.sys_context('USERENV', $1) $$;

@@ -1,0 +1,47 @@
+"""What python-oracledb's own tests ask of a server and the other tests here do not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import oracledb
+import pytest
+
+
+def _plain(value: Any) -> Any:
+    return value.read() if isinstance(value, oracledb.LOB) else value
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("CAST('text' AS VARCHAR2(9))", "TO_CLOB('large')", "large"),
+        ("CAST('text' AS CHAR(4))", "TO_CLOB('large')", "large"),
+        ("HEXTORAW('0102')", "TO_BLOB(HEXTORAW('0304'))", b"\x03\x04"),
+        ("TO_CLOB('large')", "CAST('text' AS VARCHAR2(9))", "text"),
+        ("TO_CLOB('large')", "TO_CLOB('larger')", "larger"),
+        ("1", "TO_CLOB('large')", "large"),
+        ("1", "TO_VECTOR('[1, 2]', 2, FLOAT32)", [1, 2]),
+        ("TO_VECTOR('[1, 2]', 2, FLOAT32)", "TO_CLOB('large')", "large"),
+    ],
+)
+def test_a_column_of_another_type_reaches_a_statement_that_was_run(
+    connection: oracledb.Connection, before: str, after: str, expected: Any
+) -> None:
+    cursor = connection.cursor()
+    for expression in (before, after):
+        cursor.execute(f"CREATE OR REPLACE VIEW changing AS SELECT {expression} AS value FROM dual")
+        cursor.execute("SELECT * FROM changing")
+        (value,) = cursor.fetchone()
+    found = _plain(value)
+    assert (list(found) if isinstance(expected, list) else found) == expected
+    assert cursor.execute("SELECT 'in step' FROM dual").fetchone() == ("in step",)
+
+
+def test_what_the_driver_asks_of_userenv(connection: oracledb.Connection) -> None:
+    cursor = connection.cursor()
+    cursor.execute(
+        "SELECT SYS_CONTEXT('userenv', 'instance_name'), SYS_CONTEXT('userenv', 'db_name'), "
+        "SYS_CONTEXT('userenv', 'cloud_service') FROM dual"
+    )
+    assert cursor.fetchone() == (connection.instance_name, connection.db_name, None)
