@@ -60,6 +60,7 @@ _CLASSES: dict[type[errors.DatabaseError], tuple[str, ...]] = {
         "ORA-01683", "ORA-01688", "ORA-01691", "ORA-01692", "ORA-04030", "ORA-04031", "ORA-04036", "ORA-12954",
         "ORA-30036", "ORA-51962", "ORA-54467",
     ),
+    errors.ParallelDml: ("ORA-12838", "ORA-12839", "ORA-12840"),
 }  # fmt: skip
 _CONNECTION_ID = re.compile(r" \(CONNECTION_ID=[^)]*\)")
 _CLASS_OF = {code: cls for cls, codes in _CLASSES.items() for code in codes}

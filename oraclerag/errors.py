@@ -15,6 +15,7 @@
     │   ├── PrivilegeMissing
     │   ├── Contention                retryable: deadlock, row locked, serialisation
     │   ├── SpaceExhausted
+    │   ├── ParallelDml               the service modifies tables in parallel
     │   └── StatementFailed
     ├── SchemaError
     │   ├── SchemaMissing
@@ -55,6 +56,7 @@ __all__ = [
     "ModelMissing",
     "ModelNotActive",
     "OracleRagError",
+    "ParallelDml",
     "PrivilegeMissing",
     "SchemaError",
     "SchemaMissing",
@@ -162,6 +164,16 @@ class SpaceExhausted(DatabaseError):
 
     code = "SPACE_EXHAUSTED"
     default_hint = "Extend the tablespace or the quota of the schema owner."
+
+
+class ParallelDml(DatabaseError):
+    """The session modifies tables in parallel, and could not look at what it wrote before a commit."""
+
+    code = "PARALLEL_DML"
+    default_hint = (
+        "Connect to the service whose name ends with _tp or _low: _high and _medium of an Autonomous Database are for "
+        "reports."
+    )
 
 
 class StatementFailed(DatabaseError):

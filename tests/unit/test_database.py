@@ -46,6 +46,7 @@ def driver_error(full_code: str, text: str = "something") -> oracledb.DatabaseEr
         ("ORA-30036", errors.SpaceExhausted),
         ("ORA-04036", errors.SpaceExhausted),
         ("ORA-01555", errors.Contention),
+        ("ORA-12838", errors.ParallelDml),
         ("ORA-40284", errors.ModelMissing),
         ("ORA-51803", errors.EmbeddingDimensionMismatch),
         ("ORA-51808", errors.EmbeddingDimensionMismatch),

@@ -14,7 +14,7 @@ from oraclerag import in_force
 from oraclerag.backfill import backfill
 from oraclerag.claim import Claim, Queue, Turns
 from oraclerag.drain import WorkerState
-from oraclerag.errors import ConnectionFailed, ModelNotActive, StatementFailed
+from oraclerag.errors import ConnectionFailed, ModelNotActive, ParallelDml, StatementFailed
 from oraclerag.merge import Merge, Merged
 from oraclerag.records import Document
 from oraclerag.source import FunctionSource, SelectSource, Source
@@ -254,6 +254,25 @@ def test_a_row_of_data_that_breaks_the_select_is_found_among_the_others(tracker:
     assert (report.indexed, report.postponed) == (8, 1)
     assert [row[:3] for row in tracker.queue()] == [("4", "READY", 1)]
     assert "ORA-01722" in tracker.scalar("SELECT LAST_ERROR FROM RAG_DIRTY")
+
+
+def test_a_session_with_parallel_dml_is_no_fault_of_the_entities(
+    tracker: Tracker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ORA-12838 would hit every batch: the worker stops with the remedy, and nothing is counted."""
+    tracker.task(1)
+    tracker.enqueue(1)
+
+    def parallel(*_: object) -> Merged:
+        raise ParallelDml
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Merge, "apply", parallel)
+        with pytest.raises(ParallelDml) as caught:
+            tracker.drain()
+    assert "_tp" in (caught.value.hint or "")
+    assert tracker.queue() == [("1", "READY", 0, 0, 0)]
+    assert tracker.drain().indexed == 1
 
 
 def test_a_write_that_fails_for_one_entity_goes_through_for_the_others(
