@@ -159,6 +159,7 @@ class Merge:
         entity = {"entity_id": write.entity.entity_id}
         if first:
             rows.of["prune_staged"].append(entity)
+            rows.of["note_staged"].append(entity)
         for chunk in chunks:
             row = _chunk_row(write, chunk)
             rows.of["add_chunk"].append({**row, "chunk_no": -chunk.number - 1, "visibility": "HIDDEN"})
@@ -198,7 +199,7 @@ class Merge:
             rows.of["details"].append(_details_row(write))
 
     def _send(self, cursor: oracledb.Cursor, rows: _Rows) -> int:
-        for name in ("drop_chunk", "promote", "prune", "prune_staged", "forget_vectors"):
+        for name in ("drop_chunk", "promote", "prune", "prune_staged", "note_staged", "forget_vectors"):
             self._many(cursor, name, rows.of[name])
         for name in ("change_chunk", "move_chunk", "add_chunk"):
             self._many(cursor, name, rows.of[name])

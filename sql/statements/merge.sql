@@ -50,6 +50,10 @@ DELETE FROM /*schema*/RAG_CHUNK WHERE ENTITY_ID = :entity_id AND (CHUNK_NO >= :c
 -- name: prune_staged
 DELETE FROM /*schema*/RAG_CHUNK WHERE ENTITY_ID = :entity_id AND CHUNK_NO < 0
 
+-- name: note_staged
+-- Should the text go back to what it was, it is still compared, and what was staged is pruned.
+UPDATE /*schema*/RAG_ENTITY SET CONTENT_HASH = 'STAGED' WHERE ENTITY_ID = :entity_id
+
 -- name: drop_chunk
 DELETE FROM /*schema*/RAG_CHUNK WHERE ENTITY_ID = :entity_id AND CHUNK_NO = :chunk_no
 

@@ -219,6 +219,40 @@ def test_a_document_that_was_interrupted_leaves_nothing_to_see(
     assert tracker.sql("SELECT CHUNK_NO, VISIBILITY FROM RAG_CHUNK") == [(0, "OWNER")]
 
 
+@pytest.mark.parametrize("gone", [False, True])
+def test_what_an_interrupted_batch_staged_goes_though_the_text_is_what_it_was(
+    tracker: Tracker, monkeypatch: pytest.MonkeyPatch, gone: bool
+) -> None:
+    monkeypatch.setattr("oraclerag.drain.SLICE", 4)
+    monkeypatch.setattr("oraclerag.merge.SLICE", 4)
+    tracker.task(1, "Title", "Short")
+    tracker.enqueue(1)
+    assert tracker.drain().indexed == 1
+    before = tracker.sql("SELECT CHUNK_ID, CHUNK_NO, CONTENT, VISIBILITY FROM RAG_CHUNK")
+    long = "\n".join(f"Line {number} of the report: the supplier waits." for number in range(300))
+    tracker.sql("UPDATE task SET description = :text", text=long)
+    tracker.enqueue(1)
+    whole = Merge.stage
+
+    def interrupted(self: Merge, *arguments: Any, first: bool) -> int:
+        if not first:
+            raise KeyboardInterrupt
+        return whole(self, *arguments, first=first)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Merge, "stage", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            tracker.drain()
+    assert len(tracker.texts()["1"]) > 1
+    tracker.sql("DELETE FROM task" if gone else "UPDATE task SET description = 'Short'")
+    tracker.connection.commit()
+    report = tracker.drain()
+    assert (report.deleted, report.embedded) == (int(gone), 0)
+    assert tracker.sql("SELECT CHUNK_ID, CHUNK_NO, CONTENT, VISIBILITY FROM RAG_CHUNK") == ([] if gone else before)
+    tracker.enqueue(1)
+    assert tracker.drain().unchanged == int(not gone)
+
+
 def batch(tracker: Tracker, size: int, round_trips: Callable[[], int]) -> tuple[int, int]:
     """Round trips of a batch of new entities, and of one in which all texts and owners change."""
     for number in range(size):
