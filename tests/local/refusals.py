@@ -511,6 +511,7 @@ WORKS = [
     Works("SELECT ROUND(2.5), ROUND(-2.5) FROM dual", [(3, -3)]),
     Works("SELECT 1e3, .5, 1f, 2d FROM dual", [(1000, 0.5, 1.0, 2.0)]),
     Works("SELECT TO_NUMBER('x' DEFAULT 0 ON CONVERSION ERROR) FROM dual", [(0,)]),
+    Works("SELECT TO_CHAR(-1.5, 'TM9', 'NLS_NUMERIC_CHARACTERS=''.,''') FROM dual", [("-1.5",)]),
     Works("SELECT TO_CHAR(0.5), TO_CHAR(1234.5, 'FM9G990D00'), TO_CHAR(1234567, '999') FROM dual", [(".5", "1,234.50", "####")]),
     Works(
         "CREATE TABLE x (a INTEGER, b FLOAT, c REAL, e DOUBLE PRECISION, f DECIMAL(5,2))",

@@ -102,9 +102,12 @@ def _coalesce(arguments: list[Node]) -> Parts:
 
 
 def _conversion(name: str) -> Callable[[list[Node]], Parts]:
-    """Emit a conversion with a format; the third argument (NLS settings) is not taken into account, so not allowed."""
+    """Emit a conversion with a format; the third argument (NLS settings) may only say what holds anyway."""
 
     def emit(arguments: list[Node]) -> Parts:
+        settings = [argument.value if argument.kind == "string" else "" for argument in arguments[1:]]
+        if name == "ora.to_char" and settings == ["TM9", "NLS_NUMERIC_CHARACTERS='.,'"]:
+            arguments = arguments[:2]
         if len(arguments) > 2:
             raise OraError(3001, f"unimplemented feature: NLS argument of {name[4:].upper()}")
         return (f"{name}(", *join(arguments), ")")
