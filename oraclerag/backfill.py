@@ -17,10 +17,9 @@ import oracledb
 from oraclerag import in_force
 from oraclerag.config import Settings
 from oraclerag.database import Database, driver_types, own_tables, translated
-from oraclerag.enqueue import NO_TENANT
 from oraclerag.errors import Contention, InputError, SourceChanged
 from oraclerag.model.active import active_model
-from oraclerag.records import MAX_ID_BYTES, Action, BackfillReport, fingerprint_half
+from oraclerag.records import MAX_ID_BYTES, NO_TENANT, Action, BackfillReport, fingerprint_half
 from oraclerag.source import Source
 from oraclerag.statements import Statements
 
@@ -46,6 +45,8 @@ def backfill(
     worker that starts) other settings in force are SourceChanged, and entities that were given up are left alone.
     Raises Contention where another backfill of the source runs.
     """
+    if tenant == NO_TENANT:
+        raise InputError(f"The tenant is {NO_TENANT!r}, which stands for none and is no tenant's name.")
     if tenant is not None and not source.maps_tenant and tenant != source.default_tenant:
         raise InputError(
             f"Source {source.name!r} maps no tenant: all of it belongs to {source.default_tenant!r}, not to {tenant!r}."
@@ -152,7 +153,14 @@ class _Backfill:
         with self._connection.cursor() as cursor, translated():
             cursor.execute(self._sql.with_names("total", enumeration=self._enumeration()), self._tenant_bind())
             row = cursor.fetchone()
-        return int(row[0]) if row is not None else 0
+        total, without_key = row if row is not None else (0, 0)
+        if without_key:
+            _log.error(
+                "source %s: %d rows have no value in a column of the key and are left out; `oraclerag source check`",
+                self._source.name,
+                without_key,
+            )
+        return int(total)
 
     def _enumeration(self) -> str:
         return self._of_tenant(self._source.enumeration(self._connection))

@@ -17,7 +17,7 @@ import oracledb
 
 from oraclerag.database import execute_counted, in_list, own_tables, parts
 from oraclerag.errors import Contention, MissingTenant
-from oraclerag.records import Claimed, Held
+from oraclerag.records import NO_TENANT, Claimed, Held
 from oraclerag.statements import Statements
 
 __all__ = ["Claim", "Postponed", "Queue", "Turns"]
@@ -276,11 +276,11 @@ class Queue:
         A row counts a claim that ended without a report when it was alone and, once, when others were beside it: hence
         more than ``max_attempts``.
         """
-        named = {row.key for row in rows if row.tenant_id != "-"}
+        named = {row.key for row in rows if row.tenant_id != NO_TENANT}
         buried = []
         for row in rows:
             if types[row.source_type] and row.key not in named:
-                message = "The source maps a tenant, and the queue row names none."
+                message = "The source maps a tenant, and the queue row names none ('-' stands for none)."
                 buried.append((row, MissingTenant.code, message))
             elif row.suspect and row.crashes > self._max_attempts:
                 message = f"{row.crashes} claims of this row ended without a report: the worker died or took too long."

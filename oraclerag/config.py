@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Any, Literal, cast
 
 from oraclerag.errors import ConfigurationError
-from oraclerag.records import Visibility
+from oraclerag.records import NO_TENANT, Visibility
 from oraclerag.statements import identifier
 
 __all__ = ["ChildSettings", "Settings", "SourceSettings", "parse_source"]
@@ -281,6 +281,8 @@ def _validate(settings: Settings) -> None:
         raise ConfigurationError(f"query_embedding must be 'inline' or 'separate', not {settings.query_embedding!r}.")
     if not settings.tenant or len(settings.tenant.encode()) > 128:
         raise ConfigurationError("tenant must be a text of 1 to 128 bytes.")
+    if settings.tenant == NO_TENANT:
+        raise ConfigurationError(f"tenant must not be {NO_TENANT!r}, which stands for none in the queue.")
     names = [source.name for source in settings.sources]
     for name in names:
         if names.count(name) > 1:

@@ -13,16 +13,13 @@ import sqlalchemy
 
 from oraclerag.database import driver_connection, own_tables
 from oraclerag.errors import AutocommitRefused, InputError, MissingTenant, UnknownSource
-from oraclerag.records import Action, SourceKey
+from oraclerag.records import NO_TENANT, Action, SourceKey
 from oraclerag.statements import Statements, identifier
 
 if TYPE_CHECKING:
     from oraclerag.source.base import Source
 
-__all__ = ["NO_TENANT", "enqueue", "enqueue_many", "enqueue_statement"]
-
-NO_TENANT = "-"
-"""RAG_DIRTY.TENANT_ID where the writer names none."""
+__all__ = ["enqueue", "enqueue_many", "enqueue_statement"]
 
 
 def enqueue(

@@ -8,14 +8,13 @@ from typing import Any, Literal
 
 from oraclerag.database import Database, own_tables
 from oraclerag.errors import InputError
-from oraclerag.records import Action, SourceKey
+from oraclerag.records import NO_TENANT, Action, SourceKey
 from oraclerag.statements import Statements
 
 __all__ = ["Backlog", "QueueRow", "QueueState", "backlog", "rows"]
 
 QueueState = Literal["READY", "DEAD"]
 _LANES = ("change", "bulk")
-_NO_TENANT = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ def _row(values: tuple[Any, ...]) -> QueueRow:
     ) = values
     return QueueRow(
         id=int(number),
-        key=SourceKey(source, entity, None if tenant == _NO_TENANT else tenant),
+        key=SourceKey(source, entity, None if tenant == NO_TENANT else tenant),
         action=action,
         state=state,
         lane=_LANES[lane],

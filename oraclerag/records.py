@@ -25,6 +25,9 @@ __all__ = [
     "fingerprint_half",
 ]
 
+NO_TENANT = "-"
+"""RAG_DIRTY.TENANT_ID where the writer names none; no tenant may be called so."""
+
 MAX_ID_BYTES = 400
 """What RAG_DIRTY.SOURCE_ID and its like hold."""
 
@@ -68,6 +71,12 @@ class SourceKey:
             raise InputError(
                 f"The tenant of a SourceKey of type {self.type!r} must be a text of 1 to 128 bytes, "
                 f"without halves of surrogate pairs."
+            )
+
+        if self.tenant == NO_TENANT:
+            raise InputError(
+                f"The tenant of a SourceKey of type {self.type!r} is {NO_TENANT!r}, which stands for none.",
+                hint="Give that tenant another name, or leave it out where the source maps none.",
             )
 
     def __str__(self) -> str:

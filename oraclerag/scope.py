@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from oraclerag.errors import InputError, MissingTenant
+from oraclerag.records import NO_TENANT
 
 __all__ = ["Scope"]
 
@@ -36,6 +37,8 @@ class Scope:
     def __post_init__(self) -> None:
         if self.tenant is not None:
             _check(self.tenant, "tenant")
+            if self.tenant == NO_TENANT:
+                raise InputError(f"Scope: the tenant is {NO_TENANT!r}, which stands for none and is no tenant's name.")
         if self.owner is not None:
             _check(self.owner, "owner")
         if isinstance(self.groups, str) or not isinstance(self.groups, (list, tuple, set, frozenset)):

@@ -180,12 +180,14 @@ def _by_query(
     if source.settings.tenant is not None:
         targets.append("TENANT_ID")
         values.append(f"TO_CHAR(q.{quoted(names[-1])})")
+    # a row without an id would break the statement of whoever changes the table (ORA-01400)
+    there = " AND ".join(f"{column.expression('q')} IS NOT NULL" for column in key.columns)
     inserts = {}
     for row in (":NEW", ":OLD"):
         text = _bound(query, row)
         inserts[row] = (
             f"    INSERT INTO {quoted(schema)}.RAG_ENQUEUE ({', '.join(targets)}, LANE)\n"
-            f"    SELECT {', '.join(values)}, 1 FROM (\n{text}\n    ) q;"
+            f"    SELECT {', '.join(values)}, 1 FROM (\n{text}\n    ) q\n    WHERE {there};"
         )
     return [quoted(name) for name in used], inserts
 

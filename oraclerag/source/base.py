@@ -16,7 +16,7 @@ import oracledb
 
 from oraclerag.config import SourceSettings
 from oraclerag.errors import EntityError, OracleRagError
-from oraclerag.records import Document
+from oraclerag.records import NO_TENANT, Document
 
 if TYPE_CHECKING:
     from oraclerag.model.active import ActiveModel
@@ -99,7 +99,7 @@ class Source(abc.ABC):
         """Give up to ``limit`` ids in the order of their texts, from the one behind ``after``."""
         from oraclerag.database import driver_types, translated
 
-        behind = "" if after is None else "WHERE s.SOURCE_ID > :after "
+        behind = "WHERE s.SOURCE_ID IS NOT NULL " if after is None else "WHERE s.SOURCE_ID > :after "
         statement = (
             f"SELECT s.SOURCE_ID FROM ({self.enumeration(connection)}) s {behind}"
             f"ORDER BY s.SOURCE_ID FETCH FIRST :how_many ROWS ONLY"
@@ -108,6 +108,24 @@ class Source(abc.ABC):
             cursor.arraysize = limit
             cursor.execute(statement, {"how_many": limit} | ({} if after is None else {"after": after}))
             return [row[0] for row in cursor]
+
+    def without_key(self, connection: oracledb.Connection) -> list[SourceProblem]:
+        """Give a problem where rows have no id, because a part of their key is NULL: they can never be indexed."""
+        from oraclerag.database import translated
+
+        with connection.cursor() as cursor, translated():
+            cursor.execute(f"SELECT COUNT(*) FROM ({self.enumeration(connection)}) s WHERE s.SOURCE_ID IS NULL")
+            row = cursor.fetchone()
+        if row is None or not row[0]:
+            return []
+        return [
+            SourceProblem(
+                self.name,
+                "KEY_NULL",
+                f"{row[0]:,} rows have no value in a column of the key: they are never indexed.",
+                "Leave them out in the select, or give the column a value there (COALESCE).",
+            )
+        ]
 
     def fingerprint(self, model: ActiveModel) -> str:
         """Give 64 hex digits of which the first half stands for the source's settings, the second for the model.
@@ -129,6 +147,11 @@ class Source(abc.ABC):
             raise EntityError(
                 f"A document of source {self.name!r} names a tenant, but the source does not map one.",
                 hint='Declare it: tenant = "…" in its settings, or source(…, tenants=True).',
+            )
+        if document.tenant == NO_TENANT:
+            raise EntityError(
+                f"A document of source {self.name!r} has the tenant {NO_TENANT!r}, which stands for none in the queue.",
+                hint="Give that tenant another name.",
             )
         document = dataclasses.replace(
             document,

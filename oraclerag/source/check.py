@@ -124,6 +124,8 @@ def _child(source: SelectSource, connection: oracledb.Connection, name: str) -> 
 def _rows(source: SelectSource, connection: oracledb.Connection) -> list[SourceProblem]:
     try:
         key = source.described(connection).key
+        if problems := source.without_key(connection):
+            return problems
         if _counted_twice(connection, source.settings.select, [column.name for column in key.columns]):
             return [
                 SourceProblem(

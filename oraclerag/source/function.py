@@ -114,7 +114,7 @@ class FunctionSource(Source):
             key = Key.of([columns[0][0]], dict(columns), f"ids of source {self.name!r}")
             tenant = f"TO_CHAR(q.{quoted(columns[1][0])})" if self.maps_tenant else "NULL"
             self._enumeration = (
-                f"SELECT {key.expression('q')} AS SOURCE_ID, {tenant} AS TENANT_ID FROM (\n{self._ids}\n) q"
+                f"SELECT {key.whole_expression('q')} AS SOURCE_ID, {tenant} AS TENANT_ID FROM (\n{self._ids}\n) q"
             )
         return self._enumeration
 
@@ -124,9 +124,9 @@ class FunctionSource(Source):
             ids = self.ids(connection, limit=1) if self._ids is not None else []
             if ids:
                 self.read(connection, ids)
+            return self.without_key(connection) if self._ids is not None else []
         except OracleRagError as error:
             return [SourceProblem(self.name, error.code, error.message, error.hint)]
-        return []
 
     def _definition(self) -> Mapping[str, object]:
         settings = self.settings

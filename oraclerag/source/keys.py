@@ -37,7 +37,8 @@ class KeyColumn:
         """Give the SQL that turns the column into text; ``alias`` may be ``:NEW`` in a trigger."""
         column = f"{alias}.{quoted(self.name)}"
         if self.kind is oracledb.DB_TYPE_NUMBER:
-            return f"TO_CHAR({column})"
+            # a session with ',' for decimals, a user's own under a trigger, would make another id of 1.5
+            return f"TO_CHAR({column}, 'TM9', 'NLS_NUMERIC_CHARACTERS=''.,''')"
         if self.kind is oracledb.DB_TYPE_RAW:
             return f"RAWTOHEX({column})"
         if self.kind is oracledb.DB_TYPE_DATE:
@@ -116,6 +117,13 @@ class Key:
     def expression(self, alias: str) -> str:
         """Give the SQL of the id as text."""
         return " || '/' || ".join(column.expression(alias) for column in self.columns)
+
+    def whole_expression(self, alias: str) -> str:
+        """Give the SQL of the id as text, NULL where a part of it has no value: such a row has no id."""
+        if len(self.columns) == 1:
+            return self.expression(alias)
+        there = " AND ".join(f"{column.expression(alias)} IS NOT NULL" for column in self.columns)
+        return f"CASE WHEN {there} THEN {self.expression(alias)} END"
 
     def text(self, row: Mapping[str, Any]) -> str | None:
         """Give the id of a row (lower-case name → value), None where a part of it has no value."""

@@ -94,7 +94,10 @@ class SelectSource(Source):
             padded = self.described(connection).columns.get(self.settings.tenant.upper()) in _PADDED
             tenant = f"RTRIM({column})" if padded else f"TO_CHAR({column})"
         key = self.described(connection).key
-        return f"SELECT {key.expression('q')} AS SOURCE_ID, {tenant} AS TENANT_ID FROM (\n{self.settings.select}\n) q"
+        return (
+            f"SELECT {key.whole_expression('q')} AS SOURCE_ID, {tenant} AS TENANT_ID "
+            f"FROM (\n{self.settings.select}\n) q"
+        )
 
     def check(self, connection: oracledb.Connection) -> list[SourceProblem]:
         """See :meth:`Source.check`."""

@@ -22,7 +22,8 @@ WHERE e.SOURCE_TYPE = :source_type AND e.CHUNKS > 0
                   WHERE s.SOURCE_ID = e.SOURCE_ID AND s.TENANT_ID IS NOT NULL)
 
 -- name: total
-SELECT COUNT(*) FROM (/*enumeration*/ENUMERATION) s
+-- Entities, and rows that have no id.
+SELECT COUNT(s.SOURCE_ID), COUNT(*) - COUNT(s.SOURCE_ID) FROM (/*enumeration*/ENUMERATION) s
 
 -- name: enqueue
 -- An entity that has an untouched row is in the queue already. One that was claimed may have been read before.

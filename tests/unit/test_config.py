@@ -311,6 +311,11 @@ def test_any_table_is_taken_or_refused_in_our_words(table: dict[str, Any]) -> No
         parse_source("task", SOURCE | table, Path("/nonexistent"), "[source.task]")
 
 
+def test_a_default_tenant_that_stands_for_none_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="tenant must not be '-'"):
+        Settings(tenant="-")
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

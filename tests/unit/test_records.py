@@ -34,6 +34,7 @@ def test_the_tenant_is_no_part_of_the_identity() -> None:
         ("task", "42", ""),
         ("task", "42", "t" * 129),
         ("task", "42", 7),
+        ("task", "42", "-"),
         ("task", "4\ud8002", None),
         ("task", "42", "\udc00"),
     ],

@@ -54,6 +54,7 @@ def test_a_manager_with_an_owner_sees_what_a_manager_sees() -> None:
     [
         ({"tenant": ""}, "tenant must not be empty"),
         ({"tenant": "  "}, "tenant must not be empty"),
+        ({"tenant": "-"}, "stands for none"),
         ({"tenant": 7}, "tenant must be a text"),
         ({"tenant": "x" * 129}, "128 bytes"),
         ({"tenant": "a\0b"}, "NUL"),

@@ -58,6 +58,21 @@ def test_what_is_gone_is_deleted(tracker: Tracker) -> None:
     assert fill(tracker) == BackfillReport("task", 0, 0, 1)
 
 
+def test_rows_without_an_id_are_left_out_and_said(tracker: Tracker, caplog: pytest.LogCaptureFixture) -> None:
+    tracker.task(1, status="a")
+    tracker.task(2, status=None)
+    source = SelectSource(dataclasses.replace(TASK, key=("status", "source_id"), children={}, template="{{ title }}"))
+    report = fill(tracker, source)
+    assert (report.enqueued, report.total) == (1, 1)
+    assert "1 rows have no value in a column of the key" in caplog.text
+    assert [row[0] for row in tracker.queue()] == ["a/1"]
+
+
+def test_a_tenant_that_stands_for_none_is_refused(tracker: Tracker) -> None:
+    with pytest.raises(InputError, match="stands for none"):
+        backfill(tracker.database, tracker.sources["task"], tracker.settings, tenant="-")
+
+
 def test_everything_is_everything(tracker: Tracker) -> None:
     for number in range(3):
         tracker.task(number)

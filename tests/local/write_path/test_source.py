@@ -13,7 +13,7 @@ import pytest
 
 from oraclerag.config import ChildSettings, SourceSettings
 from oraclerag.errors import EntityError
-from oraclerag.source import SelectSource
+from oraclerag.source import FunctionSource, SelectSource
 from tests.local.write_path.tracker import TASK, Tracker
 
 TABLES = {
@@ -154,6 +154,46 @@ def test_a_key_of_two_columns_reads_back_what_it_enumerates(tracker: Tracker) ->
     turned = SelectSource(dataclasses.replace(settings, key=("no", "area")))
     assert list(turned.read(tracker.connection, turned.ids(tracker.connection))) == ["1/a/c", "2/b"]
     assert turned.check(tracker.connection) == []
+
+
+def test_a_row_without_a_part_of_its_key_has_no_id(tracker: Tracker) -> None:
+    tracker.task(1, status="a")
+    settings = SourceSettings(
+        name="task", select="select t.status as area, t.id as no, t.title from task t", visibility="shared",
+        key=("area", "no"), body="title",
+    )  # fmt: skip
+    tracker.task(2, status=None)
+    tracker.task(3, status=None)
+    for key in (("area", "no"), ("no", "area"), ("area",)):
+        source = SelectSource(dataclasses.replace(settings, key=key))
+        assert len(source.ids(tracker.connection)) == 1
+        (problem,) = source.check(tracker.connection)
+        assert (problem.code, problem.severity) == ("KEY_NULL", "error")
+        assert problem.message.startswith("2 rows have no value")
+    function = FunctionSource("task", lambda _, ids: {}, visibility="shared", ids="select status from task")
+    assert function.ids(tracker.connection) == ["a"]
+    assert [problem.code for problem in function.check(tracker.connection)] == ["KEY_NULL"]
+
+
+def test_a_fractional_key_is_the_same_text_whatever_the_session_writes_for_decimals(tracker: Tracker) -> None:
+    select = "select t.id / 4 as source_id, t.title from task t"
+    source = SelectSource(SourceSettings(name="task", select=select, visibility="shared", body="title"))
+    for number in (1, 4, 5, 402):
+        tracker.task(number)
+    ids = source.ids(tracker.connection)
+    assert sorted(ids) == [".25", "1", "1.25", "100.5"]
+    assert sorted(source.read(tracker.connection, ids)) == sorted(ids)
+    assert "NLS_NUMERIC_CHARACTERS=''.,''" in source.enumeration(tracker.connection)
+
+
+def test_a_tenant_that_stands_for_none_is_refused(tracker: Tracker) -> None:
+    tracker.task(1, status="-")
+    tracker.task(2, status="acme")
+    source = SelectSource(dataclasses.replace(TASK, tenant="status"))
+    result = source.read_each(tracker.connection, ["1", "2"])
+    assert list(result.documents) == ["2"]
+    assert isinstance(result.failures["1"], EntityError)
+    assert "stands for none" in result.failures["1"].message
 
 
 def test_a_good_source_is_green_even_when_it_is_empty(tracker: Tracker) -> None:
