@@ -21,8 +21,9 @@ _LANES = ("change", "bulk")
 class Backlog:
     """Queue rows of one source, state and lane.
 
-    ``claimed`` of them are with a worker at present, or were when it ended. ``oldest`` is when the oldest was enqueued
-    (UTC), ``age`` how long ago that is, in seconds, by the database's clock.
+    ``claimed`` of them are with a worker at present, or were when it ended; ``postponed`` are free but wait until they
+    are due, the first of them at ``due`` (UTC). ``oldest`` is when the oldest was enqueued (UTC), ``age`` how long ago
+    that is, in seconds, by the database's clock.
     """
 
     source: str
@@ -32,6 +33,8 @@ class Backlog:
     claimed: int
     oldest: dt.datetime
     age: float
+    postponed: int = 0
+    due: dt.datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +61,18 @@ def backlog(database: Database) -> list[Backlog]:
     with database.connect() as connection, connection.cursor() as cursor, own_tables():
         cursor.execute(statements["backlog"])
         return [
-            Backlog(source, state, _LANES[lane], int(count), int(claimed), _utc(oldest), (now - oldest).total_seconds())
-            for source, state, lane, count, claimed, oldest, now in cursor
+            Backlog(
+                source=source,
+                state=state,
+                lane=_LANES[lane],
+                rows=int(count),
+                claimed=int(claimed),
+                oldest=_utc(oldest),
+                age=(now - oldest).total_seconds(),
+                postponed=int(postponed),
+                due=None if due is None else _utc(due),
+            )
+            for source, state, lane, count, claimed, postponed, due, oldest, now in cursor
         ]
 
 

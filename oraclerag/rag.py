@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from oraclerag import backfill as backfilling
-from oraclerag import counts, index, queue, schema
+from oraclerag import counts, in_force, index, queue, schema
 from oraclerag import drain as draining
 from oraclerag import enqueue as enqueuing
 from oraclerag import status as looking
@@ -312,6 +312,11 @@ class Rag:
     def queue_status(self) -> list[queue.Backlog]:
         """Count the queue rows by source, state and lane."""
         return queue.backlog(self.database)
+
+    def paused_sources(self) -> Mapping[str, str]:
+        """Give why sources are paused, by name; workers take none of their rows."""
+        with self.database.connect() as connection:
+            return in_force.read(connection, self.database.schema).paused
 
     def queue_rows(self, *, state: str | None = None, limit: int = 50) -> list[queue.QueueRow]:
         """Give the oldest queue rows, of one state ("READY", "DEAD") or of all."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -111,7 +112,10 @@ def _sources(connection: oracledb.Connection, owner: str) -> tuple[SourceStatus,
     statements = Statements("status", owner)
     with connection.cursor() as cursor, own_tables():
         cursor.execute(statements["indexed"])
-        return tuple(
-            SourceStatus(source, int(entities), int(chunks), last and last.replace(tzinfo=dt.UTC), paused.get(source))
+        found = {
+            source: SourceStatus(source, int(entities), int(chunks), last and last.replace(tzinfo=dt.UTC))
             for source, entities, chunks, last in cursor
-        )
+        }
+    for source, why in paused.items():  # also one of which nothing could be indexed yet
+        found[source] = dataclasses.replace(found.get(source, SourceStatus(source, 0, 0, None)), paused=why)
+    return tuple(found[source] for source in sorted(found))

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oraclerag.cli.options import FAILED, Json, configuration, ended_by_signals, opened, output, settings
+from oraclerag.cli.options import FAILED, UNHEALTHY, Json, configuration, ended_by_signals, opened, output, settings
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
+    from oraclerag.rag import Rag
     from oraclerag.records import DrainReport
 
 __all__ = ["register"]
@@ -39,7 +40,8 @@ def worker(
 ) -> None:
     """Index what is enqueued, until told to stop.
 
-    Ctrl-C and SIGTERM end it after its batch.
+    Ctrl-C and SIGTERM end it after its batch. --once says what is left, and ends with exit code 3 where a source is
+    paused.
     """
     screen = output(json)
     _log_to(screen)
@@ -56,7 +58,52 @@ def worker(
         # one of several ends with the process that started it, also where that was killed
         ended = stop if parent is None else lambda: stop.is_set() or os.getppid() != parent
         rag.work(stop=ended, once=once, on_batch=lambda report: _show(screen, report))
-    screen.say("The queue is empty." if once and not stop.is_set() else "Ended.")
+        if once and not stop.is_set():
+            if parent is None:  # else the one that started it says what is left
+                _say_what_is_left(screen, rag)
+            return
+    screen.say("Ended.")
+
+
+def _say_what_is_left(screen: Output, rag: Rag) -> None:
+    """Say which rows are left and why; exit code 3 where a source is paused, for nothing of it is worked off."""
+    paused = {name: why for name, why in rag.paused_sources().items() if name in rag.sources}
+    backlog = rag.queue_status()
+    for source in sorted({entry.source for entry in backlog} | set(paused)):
+        of = f"of source {source}"
+        entries = [entry for entry in backlog if entry.source == source]
+        ready = [entry for entry in entries if entry.state == "READY"]
+        rows, dead = sum(entry.rows for entry in ready), sum(entry.rows for entry in entries if entry.state == "DEAD")
+        claimed, postponed = sum(entry.claimed for entry in ready), sum(entry.postponed for entry in ready)
+        if source in paused:
+            screen.say(
+                f"Source {source} is paused, {_rows(rows, 'of it')} left in the queue: {paused[source]}\n"
+                f"  remedy: Run `oraclerag source check`, then `oraclerag reindex --source {source}`."
+            )
+        elif source not in rag.sources:
+            if rows:
+                screen.say(f"{_rows(rows, of)} left: the source is not configured here.")
+        else:
+            if claimed:
+                screen.say(f"{_rows(claimed, of)} with another worker, or with one that died.")
+            if postponed:
+                first = min(entry.due for entry in ready if entry.due is not None)
+                screen.say(
+                    f"{_rows(postponed, of)} postponed, the first until {first:%Y-%m-%d %H:%M:%S} UTC; "
+                    "`oraclerag queue list` says why."
+                )
+            if others := rows - claimed - postponed:
+                screen.say(f"{_rows(others, of)} left: enqueued since, or other settings are in force.")
+        if dead:
+            screen.say(f"{_rows(dead, of)} given up; `oraclerag queue list --dead` says why.")
+    if not any(entry.state == "READY" for entry in backlog):
+        screen.say("The queue is empty.")
+    if paused:
+        raise typer.Exit(UNHEALTHY)
+
+
+def _rows(count: int, of: str) -> str:
+    return f"{count:,} row {of} is" if count == 1 else f"{count:,} rows {of} are"
 
 
 def _several(screen: Output, concurrency: int, once: bool, batch_size: int | None, poll_interval: float | None) -> None:
@@ -90,6 +137,9 @@ def _several(screen: Output, concurrency: int, once: bool, batch_size: int | Non
     if any(codes):
         screen.say(f"{sum(map(bool, codes))} of {concurrency} workers failed.")
         raise typer.Exit(FAILED)
+    if once and not told:
+        with opened() as rag:
+            _say_what_is_left(screen, rag)
 
 
 class _Messages(logging.Handler):
@@ -110,10 +160,10 @@ def _log_to(screen: Output) -> None:
 
 
 def _show(screen: Output, report: DrainReport) -> None:
+    if not report.claimed and not report.paused:
+        return
     if screen.json:
         screen.data(report, indent=None)
-        return
-    if not report.claimed and not report.paused:
         return
     parts = [
         f"{count:,} {word}"

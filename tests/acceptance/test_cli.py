@@ -183,7 +183,8 @@ def test_changes_are_followed_through_the_queue(shell: Shell, database: LocalDat
     (row,) = shell.json("queue", "list")
     assert row["key"] == {"type": "note", "id": "9", "tenant": None}
     reports = [json.loads(line) for line in shell.call("worker", "--once", "--json").stdout.splitlines()]
-    assert sum(report["indexed"] for report in reports) == 1
+    assert [report["indexed"] for report in reports] == [1]
+    assert shell.call("worker", "--once", "--json") == ("", "The queue is empty.\n")
     assert shell.json("queue", "status") == []
     assert shell.json("search", "a zebra in the warehouse", "--owner", "7", "-k", "1")["hits"][0]["key"]["id"] == "9"
     with (
@@ -193,6 +194,45 @@ def test_changes_are_followed_through_the_queue(shell: Shell, database: LocalDat
         cursor.execute("DELETE FROM NOTE WHERE ID = 9")
         connection.commit()
     assert shell.call("worker", "--once").stdout.startswith("1 queue rows: 1 gone")
+
+
+def test_a_worker_that_ends_says_what_is_left(shell: Shell, database: LocalDatabase) -> None:
+    import oracledb
+
+    def sql(*statements: str) -> None:
+        password = shell.environment["ORACLE_PASSWORD"]
+        with oracledb.connect(user="NOTES", password=password, dsn=database.dsn) as connection:
+            for statement in statements:
+                connection.cursor().execute(statement)
+            connection.commit()
+
+    row = "INSERT INTO RAG_DIRTY (SOURCE_TYPE, SOURCE_ID, AVAILABLE_AT, STATE, CLAIM) VALUES "
+    later = "TIMESTAMP '2999-12-31 10:00:00'"
+    try:
+        sql(
+            f"{row} ('note', '1', {later}, 'READY', NULL)",
+            f"{row} ('note', '2', {later}, 'READY', 'another')",
+            f"{row} ('note', '3', {later}, 'DEAD', NULL)",
+            f"{row} ('elsewhere', '1', {later}, 'READY', NULL)",
+        )
+        said = shell.call("worker", "--once").stderr
+        assert "1 row of source elsewhere is left: the source is not configured here." in said
+        assert "1 row of source note is postponed, the first until 2999-12-31 10:00:00 UTC" in said
+        assert "1 row of source note is with another worker, or with one that died." in said
+        assert "1 row of source note is given up" in said
+        assert "The queue is empty" not in said
+        sql(
+            "INSERT INTO RAG_SETTING (SCOPE_NAME, SETTING, SETTING_VALUE) VALUES ('note', 'paused', 'SOURCE: no column')"
+        )
+        for arguments in (["--json"], ["--concurrency", "2"]):
+            result = shell.run("worker", "--once", *arguments, expect=3)
+            assert result.stdout == ""
+            assert "Source note is paused, 2 rows of it are left in the queue: SOURCE: no column" in result.stderr
+            assert result.stderr.count("is paused") == 1
+            assert "oraclerag reindex" in result.stderr
+    finally:
+        sql("DELETE FROM RAG_DIRTY", "DELETE FROM RAG_SETTING WHERE SETTING = 'paused'")
+    assert shell.call("worker", "--once").stderr == "The queue is empty.\n"
 
 
 def test_enqueue_backfill_reindex(shell: Shell) -> None:
@@ -335,6 +375,7 @@ def test_missing_tenant_and_visibility(empty: Shell) -> None:
 
 def test_an_unhealthy_installation_is_exit_code_3(empty: Shell) -> None:
     result = empty.run("status", expect=3)
+    assert result.stdout == "schema  NOTHING, the tables are missing\n"
     assert "oraclerag migrate" in result.stderr
     assert not empty.json("status", expect=3)["healthy"]
     assert empty.call("local", "status", expect=3).stdout.startswith("local database  not running")
