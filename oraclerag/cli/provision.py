@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,8 @@ import typer
 from oraclerag.cli.options import Json, opened, output, settings
 
 __all__ = ["register"]
+
+BASE = "base"  # the revision before the first
 
 
 def register(app: typer.Typer) -> None:
@@ -70,9 +73,10 @@ def migrate(
         str | None,
         typer.Option("--schema", metavar="OWNER", help="Whose tables (default: database.schema, or the user)."),
     ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="With --to base: do not ask.")] = False,
     json: Json = False,
 ) -> None:
-    """Create or upgrade the tables."""
+    """Create or upgrade the tables, or take them away."""
     screen = output(json)
     if sql:
         _print_script(to, from_revision, schema, json)
@@ -80,6 +84,8 @@ def migrate(
     if from_revision is not None:
         raise typer.BadParameter("--from belongs to --sql; otherwise the database knows its revision.")
     with opened(schema=schema) as rag:
+        if to == BASE and not yes:
+            _confirm(rag.database.schema)
         report = rag.migrate(to)
     if json:
         screen.data(report)
@@ -87,6 +93,20 @@ def migrate(
         screen.facts({"schema": report.schema, "was": report.from_revision, "is": report.to_revision})
     else:
         screen.say(f"The schema {report.schema} is at revision {report.to_revision}; nothing to do.")
+
+
+def _confirm(owner: str) -> None:
+    """Ask on a terminal; where nobody can answer, nothing is taken away."""
+    from oraclerag.errors import InputError
+
+    what = f"everything of oraclerag in the schema {owner}: tables with queue, index and models, and the triggers"
+    if not _answerable():
+        raise InputError(f"This deletes {what}.", hint="Say --yes where that is meant.")
+    typer.confirm(f"Delete {what}?", abort=True, err=True)
+
+
+def _answerable() -> bool:
+    return sys.stdin.isatty()
 
 
 def _print_script(to: str, from_revision: str | None, schema: str | None, json: bool) -> None:

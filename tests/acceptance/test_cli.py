@@ -235,6 +235,28 @@ def test_a_worker_that_ends_says_what_is_left(shell: Shell, database: LocalDatab
     assert shell.call("worker", "--once").stderr == "The queue is empty.\n"
 
 
+def test_taking_everything_away_is_asked_for(empty: Shell, database: LocalDatabase) -> None:
+    """Nobody answers where standard input is no terminal."""
+    other = Shell(empty.folder, _environment(database, "LEAVING", empty.folder))
+    other.call("migrate")
+    refused = other.run("migrate", "--to", "base", expect=1)
+    assert "schema LEAVING" in refused.stderr
+    assert "  remedy: Say --yes" in refused.stderr
+    assert other.json("migrate")["applied"] == []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("oraclerag.cli.provision._answerable", lambda: True)
+        patch.setattr(sys, "stdin", io.StringIO("n\n"))
+        assert (
+            "Delete everything of oraclerag in the schema LEAVING"
+            in other.call("migrate", "--to", "base", expect=1).stderr
+        )
+        assert other.json("migrate")["applied"] == []
+        patch.setattr(sys, "stdin", io.StringIO("y\n"))
+        assert "is" in other.call("migrate", "--to", "base").stdout
+    assert other.json("migrate")["applied"] == ["0001"]
+    assert other.json("migrate", "--to", "base", "--yes")["applied"] == ["0001"]
+
+
 def test_enqueue_backfill_reindex(shell: Shell) -> None:
     shell.call("enqueue", "note", "1")
     assert len(shell.json("queue", "list")) == 1
