@@ -30,6 +30,9 @@ from tests.local.conftest import Account
 
 pytestmark = pytest.mark.one_size
 
+if not hasattr(oracle.base.OracleTypeCompiler, "visit_JSON"):
+    pytest.skip("the JSON type came to SQLAlchemy's Oracle dialect with 2.1", allow_module_level=True)
+
 
 class Base(DeclarativeBase):
     metadata = sa.MetaData(
