@@ -21,8 +21,9 @@ READY = b"ready\n"
 ALREADY_RUNNING = 3
 """Exit code of a child that found the directory held."""
 
-_START_SECONDS = 60.0
+_START_SECONDS = 120.0
 _STOP_SECONDS = 30.0
+_EXIT_SECONDS = 10.0
 _POLL_SECONDS = 0.02
 
 
@@ -36,7 +37,7 @@ def start_process(
     """Start the server in a session of its own and wait until it listens; one that runs already is found.
 
     Its errors go to ``server.log``. Raises ProcessFailed with the last line of that when it ends or does not get ready
-    within a minute (then it is killed).
+    within two minutes (then it is killed).
     """
     state.make()
     # -P: modules are not looked for in the working directory, which may be anybody's.
@@ -58,9 +59,12 @@ def start_process(
         if found is not None:
             child.returncode = 0  # it is meant to outlive this object; stop_process reaps it
             return found
-    if child.poll() is None:
+    try:
+        # Its last words are heard before it is gone: a child that ends by itself is not killed on the way.
+        code = child.wait(_EXIT_SECONDS if time.monotonic() < deadline else 0)
+    except subprocess.TimeoutExpired:
         child.kill()
-    code = child.wait()
+        code = child.wait()
     if code == ALREADY_RUNNING:
         return _wait_for_other(state, deadline)
     raise ProcessFailed(f"The local database did not start (exit code {code}). {_last_line(state)}")

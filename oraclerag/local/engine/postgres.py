@@ -165,13 +165,13 @@ def _patiently(ask: Callable[[], _T]) -> _T:
     """Ask the package again until it answers.
 
     It gives PostgreSQL ten seconds to start and asserts that ``postmaster.pid`` is complete, which on a busy machine it
-    is not for a moment.
+    is not for a moment; and a second ``pg_ctl start`` fails while the first is still at it.
     """
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:
         try:
             return ask()
-        except (AssertionError, subprocess.TimeoutExpired):
+        except (AssertionError, subprocess.SubprocessError):
             if time.monotonic() > deadline:
                 raise
         time.sleep(_POLL_SECONDS)
