@@ -92,6 +92,22 @@ def test_rows_that_are_deleted_along_announce_themselves(tracker: Tracker) -> No
         tracker.sql("DROP TABLE team")
 
 
+def test_a_row_without_an_id_does_not_break_the_statement_that_changes_the_table(tracker: Tracker) -> None:
+    """RAG_DIRTY.SOURCE_ID takes no NULL (ORA-01400)."""
+    tables = {"task": "id", "sprint": "select nullif(id, 1) as id from task where sprint_id = :id"}
+    apply(tracker.database, [SelectSource(dataclasses.replace(TASK, tables=tables))])
+    try:
+        tracker.sql("INSERT INTO sprint VALUES (1, 'One')")
+        for number in (1, 2):
+            tracker.sql("INSERT INTO task (id, title, sprint_id) VALUES (:id, 'A task', 1)", id=number)
+        announced(tracker)
+        tracker.sql("UPDATE sprint SET name = 'Two'")
+        assert announced(tracker) == [("2", 1, "-")]
+    finally:
+        tracker.connection.rollback()
+        drop(tracker)
+
+
 @pytest.mark.parametrize(
     ("tables", "words"),
     [
