@@ -85,6 +85,62 @@ def test_statistics_and_hints_do_nothing(cursor: oracledb.Cursor) -> None:
     assert value(cursor, "SELECT /*+ INDEX(t no_such_index) */ id FROM t") == 1
 
 
+def test_a_char_shows_no_padding(cursor: oracledb.Cursor) -> None:
+    cursor.execute("CREATE TABLE c (x CHAR(5))")
+    cursor.execute("INSERT INTO c VALUES ('ab')")
+    assert value(cursor, "SELECT x FROM c WHERE x = 'ab'") == "ab   "
+    assert value(cursor, "SELECT LENGTH(x) || x FROM c") == "2ab"
+
+
+def test_an_empty_text_bound_as_clob_is_null(cursor: oracledb.Cursor) -> None:
+    cursor.execute("CREATE TABLE c (x CLOB)")
+    cursor.setinputsizes(x=oracledb.DB_TYPE_CLOB)
+    cursor.execute("INSERT INTO c VALUES (:x)", x="")
+    assert value(cursor, "SELECT COUNT(*) FROM c WHERE x IS NULL") == 1
+    cursor.execute("UPDATE c SET x = EMPTY_CLOB()")
+    assert value(cursor, "SELECT COUNT(*) FROM c WHERE x IS NULL") == 0
+
+
+def test_members_of_an_object_are_in_another_order(cursor: oracledb.Cursor) -> None:
+    cursor.execute("CREATE TABLE j (x JSON)")
+    cursor.execute("""INSERT INTO j VALUES ('{"zz":1,"b":2,"a":3}')""")
+    assert value(cursor, "SELECT JSON_SERIALIZE(x) FROM j") == '{"a":3,"b":2,"zz":1}'
+
+
+def test_what_a_transaction_read_keeps_ddl_away(cursor: oracledb.Cursor, account: Account) -> None:
+    cursor.execute("CREATE TABLE r (x NUMBER)")
+    with account.connect() as other:
+        assert value(cursor, "SELECT COUNT(*) FROM r") == 0
+        other.cursor().execute("ALTER TABLE r ADD y NUMBER")  # no transaction was open
+        cursor.execute("DELETE FROM t")
+        assert value(cursor, "SELECT COUNT(*) FROM r") == 0
+        with pytest.raises(oracledb.DatabaseError, match="ORA-00054"):
+            other.cursor().execute("ALTER TABLE r ADD z NUMBER")
+
+
+def test_what_a_driver_tells_of_itself_is_not_shown(connection: oracledb.Connection, cursor: oracledb.Cursor) -> None:
+    connection.module, connection.action, connection.client_identifier = "module", "action", "identifier"
+    for attribute in ("MODULE", "ACTION", "CLIENT_IDENTIFIER"):
+        assert value(cursor, f"SELECT SYS_CONTEXT('USERENV', '{attribute}') FROM dual") is None
+
+
+def test_national_types_and_bound_lobs_are_described_as_plain_ones(cursor: oracledb.Cursor) -> None:
+    cursor.execute("CREATE TABLE n (a NVARCHAR2(9), b NCHAR(9), c NCLOB)")
+    cursor.execute("SELECT a, b, c FROM n")
+    assert [column.type_code.name for column in cursor.description or ()] == [
+        "DB_TYPE_VARCHAR", "DB_TYPE_CHAR", "DB_TYPE_CLOB",
+    ]  # fmt: skip
+    cursor.setinputsizes(x=oracledb.DB_TYPE_CLOB)
+    cursor.execute("SELECT :x FROM dual", x="text")
+    assert cursor.fetchone() == ("text",)
+
+
+def test_errors_of_a_batch_are_in_the_order_of_rows(cursor: oracledb.Cursor) -> None:
+    cursor.execute("CREATE TABLE b (x NUMBER(3) PRIMARY KEY)")
+    cursor.executemany("INSERT INTO b VALUES (:1)", [[1], [1], [2], [1000]], batcherrors=True)
+    assert [(error.offset, error.code) for error in cursor.getbatcherrors() or []] == [(1, 1), (3, 1438)]
+
+
 def test_the_page_lists_them() -> None:
     taken = PAGE.read_text("utf-8").partition("## Taken")[2].partition("\n## ")[0]
     subjects = [line.split("|")[1].strip() for line in taken.splitlines() if line.startswith("|")][2:]
@@ -92,6 +148,13 @@ def test_the_page_lists_them() -> None:
         "Privileges",
         "Storage",
         "HNSW",
+        "CHAR",
+        "Empty CLOB and BLOB",
+        "JSON objects",
+        "DDL beside readers",
+        "Session attributes",
+        "Errors of executemany",
+        "Types of results",
         "TIMESTAMP(7) to (9)",
         "TIMESTAMP WITH TIME ZONE",
         "ROWID",
