@@ -13,6 +13,11 @@ from tests.local.conftest import Account
 
 pytestmark = pytest.mark.one_size
 
+# Drivers of before 2026 send such a bind as a temporary LOB, which has neither difference.
+bound_as_long = pytest.mark.skipif(
+    int(oracledb.__version__.partition(".")[0]) < 26, reason="this driver binds a text for a CLOB as a temporary LOB"
+)
+
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "local.md"
 
 
@@ -92,6 +97,7 @@ def test_a_char_shows_no_padding(cursor: oracledb.Cursor) -> None:
     assert value(cursor, "SELECT LENGTH(x) || x FROM c") == "2ab"
 
 
+@bound_as_long
 def test_an_empty_text_bound_as_clob_is_null(cursor: oracledb.Cursor) -> None:
     cursor.execute("CREATE TABLE c (x CLOB)")
     cursor.setinputsizes(x=oracledb.DB_TYPE_CLOB)
@@ -124,12 +130,16 @@ def test_what_a_driver_tells_of_itself_is_not_shown(connection: oracledb.Connect
         assert value(cursor, f"SELECT SYS_CONTEXT('USERENV', '{attribute}') FROM dual") is None
 
 
-def test_national_types_and_bound_lobs_are_described_as_plain_ones(cursor: oracledb.Cursor) -> None:
+def test_national_types_are_described_as_plain_ones(cursor: oracledb.Cursor) -> None:
     cursor.execute("CREATE TABLE n (a NVARCHAR2(9), b NCHAR(9), c NCLOB)")
     cursor.execute("SELECT a, b, c FROM n")
     assert [column.type_code.name for column in cursor.description or ()] == [
         "DB_TYPE_VARCHAR", "DB_TYPE_CHAR", "DB_TYPE_CLOB",
     ]  # fmt: skip
+
+
+@bound_as_long
+def test_a_bound_clob_comes_back_as_text(cursor: oracledb.Cursor) -> None:
     cursor.setinputsizes(x=oracledb.DB_TYPE_CLOB)
     cursor.execute("SELECT :x FROM dual", x="text")
     assert cursor.fetchone() == ("text",)
