@@ -44,7 +44,7 @@ def figures(folder: Path) -> Iterator[Figure]:
         yield from local_database.measure(database, account)
         if built.is_file():  # `oraclerag provision` or the demo made it
             yield from write_path.measure(database, built)
-    yield from write_path.overhead(model)
+    yield from write_path.overhead(folder / "free", model)
     yield from write_path.round_trips(model)
 
 

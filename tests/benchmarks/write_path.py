@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import statistics
 import time
-from array import array
 from collections.abc import Iterator
 from pathlib import Path
-from unittest import mock
 
 import oracledb
 
@@ -18,13 +16,13 @@ from oraclerag.local import LocalDatabase
 from oraclerag.local.models import OnnxModels
 from oraclerag.records import DrainReport
 from tests.benchmarks.figures import Figure
+from tests.benchmarks.free_model_server import free_model_database
 from tests.local.conftest import Account
 from tests.local.write_path.tracker import Tracker, open_tracker
 
 __all__ = ["measure", "overhead", "round_trips"]
 
 TASKS = 500
-_VECTOR = array("f", [0.051031036] * 384)
 
 
 def measure(database: LocalDatabase, minilm: Path) -> Iterator[Figure]:
@@ -42,23 +40,22 @@ def measure(database: LocalDatabase, minilm: Path) -> Iterator[Figure]:
         yield Figure("index 500 tasks, MiniLM-L6: rate", TASKS / min(indexing), "tasks/s", "for orientation")
 
 
-def overhead(model: Path) -> Iterator[Figure]:
+def overhead(directory: Path, model: Path) -> Iterator[Figure]:
     """Measure the same with a model that costs nothing against three arrays that write the same rows.
 
     The rows go into the same tables, with the same indexes, of another schema: entities, documents and chunks with
     their vectors.
     """
     with (
-        LocalDatabase(in_process=True) as database,
+        free_model_database(directory) as database,
         _tracker(database, "BENCH_DRAIN", model) as tracker,
         _tracker(database, "BENCH_BARE", model) as bare,
-        mock.patch.object(OnnxModels, "embed", lambda _, digest, load, texts: [_VECTOR] * len(texts)),
     ):
         ratios = []
-        for _ in range(3):
+        for turn in range(4):
             for each in (tracker, bare):
                 _empty(each)
-            _fill(tracker)
+            _fill(tracker, turn)
             indexing = _index(tracker)
             ratios.append(indexing / _write(tracker, bare))
         ratio = statistics.median(ratios[1:])  # the first one warms caches
@@ -153,9 +150,9 @@ def _fill(tracker: Tracker, turn: int = 0) -> None:
     tracker.connection.commit()
 
 
-def _index(tracker: Tracker) -> float:
-    """Drain what waits, in batches of 64, and give the time."""
-    settings, state, total = _settings(tracker, 64), WorkerState(), DrainReport()
+def _index(tracker: Tracker, batch: int = 64) -> float:
+    """Drain what waits, in batches of ``batch``, and give the time."""
+    settings, state, total = _settings(tracker, batch), WorkerState(), DrainReport()
     start = time.perf_counter()
     while (report := drain(tracker.database, tracker.sources, settings, state=state)).claimed:
         total += report
