@@ -58,8 +58,9 @@ def _condition(key: object, value: object, alias: str) -> tuple[str, Any]:
             f"filter: there is no field {key!r}; {', '.join(COLUMNS)} and metadata.NAME "
             "(a letter or '_', then letters, digits, '_') can be filtered, by equality."
         )
-    # the path is a literal in Oracle (ORA-40597 otherwise); the name was checked above
-    path = f"{alias}.METADATA, '$.{match[1]}'"
+    # The path is a literal in Oracle (ORA-40597 otherwise); the name was checked above. Quoted: one that is not has
+    # letters and digits only.
+    path = f"{alias}.METADATA, '$.\"{match[1]}\"'"
     if isinstance(value, bool):
         return f"JSON_VALUE({path} RETURNING BOOLEAN)", value
     if isinstance(value, (int, float)):

@@ -24,9 +24,17 @@ from oraclerag.filters import predicate
             {"filter0": "3", "filter1": "work"},
         ),
         ({"source_type": "task"}, "(c.SOURCE_TYPE = :filter0)", {"filter0": "task"}),
-        ({"metadata.module": "AP"}, "(JSON_VALUE(c.METADATA, '$.module') = :filter0)", {"filter0": "AP"}),
-        ({"metadata.points": 5}, "(JSON_VALUE(c.METADATA, '$.points' RETURNING NUMBER) = :filter0)", {"filter0": 5}),
-        ({"metadata.open": True}, "(JSON_VALUE(c.METADATA, '$.open' RETURNING BOOLEAN) = :filter0)", {"filter0": True}),
+        ({"metadata.module": "AP"}, "(JSON_VALUE(c.METADATA, '$.\"module\"') = :filter0)", {"filter0": "AP"}),
+        (
+            {"metadata.points": 5},
+            "(JSON_VALUE(c.METADATA, '$.\"points\"' RETURNING NUMBER) = :filter0)",
+            {"filter0": 5},
+        ),
+        (
+            {"metadata.is_open": True},
+            "(JSON_VALUE(c.METADATA, '$.\"is_open\"' RETURNING BOOLEAN) = :filter0)",
+            {"filter0": True},
+        ),
     ],
 )
 def test_predicate(wanted: dict[str, Any], sql: str, binds: dict[str, Any]) -> None:

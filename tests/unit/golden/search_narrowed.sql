@@ -8,7 +8,7 @@ FROM (
     FROM "RAG".RAG_CHUNK c
    WHERE (c.TENANT_ID = :scope_tenant AND 'a' <> 'A') AND (c.VISIBILITY = 'SHARED' OR (c.VISIBILITY = 'OWNER' AND c.OWNER_ID IN (:scope_principal0, :scope_principal1)))
      AND (c.SOURCE_TYPE IN (:source0, :source1))
-     AND ((c.PROJECT_ID = :filter0) AND (JSON_VALUE(c.METADATA, '$.module') = :filter1))
+     AND ((c.PROJECT_ID = :filter0) AND (JSON_VALUE(c.METADATA, '$."module"') = :filter1))
    ORDER BY DISTANCE
    FETCH EXACT FIRST :k ROWS ONLY
 ) x
