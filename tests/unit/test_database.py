@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from types import SimpleNamespace
 from typing import Any
 
@@ -203,6 +204,20 @@ def test_a_borrowed_pool_keeps_its_timeout() -> None:
     pool = Pool()
     with borrowed(pool).connect() as connection:
         assert connection.call_timeout == 0
+
+
+def test_sessions_of_the_own_pool_sort_as_they_compare(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    cursor = SimpleNamespace(execute=said.append)
+    session = SimpleNamespace(cursor=lambda: contextlib.nullcontext(cursor))
+
+    def create_pool(**arguments: Any) -> Pool:
+        arguments["session_callback"](session, "")
+        return Pool()
+
+    monkeypatch.setattr(oracledb, "create_pool", create_pool)
+    with Database(Settings(dsn="h/s", user="rag", password="p", schema="rag")).connect():
+        assert said == ["ALTER SESSION SET NLS_SORT = BINARY"]
 
 
 def test_the_schema_is_the_setting_in_upper_case() -> None:
