@@ -18,7 +18,7 @@ from oraclerag.database import Database, translated
 from oraclerag.errors import ConfigurationError, SourceError, StatementFailed
 from oraclerag.source import Source
 from oraclerag.source.check import tables_read
-from oraclerag.source.keys import Key, KeyColumn
+from oraclerag.source.keys import Key, KeyColumn, tenant_expression
 from oraclerag.statements import Statements, identifier, quoted
 
 __all__ = ["apply", "triggers"]
@@ -143,7 +143,7 @@ def _by_columns(schema: str, source: Source, table: _Table, columns: Sequence[st
         names, values = ["SOURCE_TYPE", "SOURCE_ID"], [f"'{source.name}'", key.expression(row)]
         if tenant is not None:
             names.append("TENANT_ID")
-            values.append(f"{row}.{quoted(tenant)}")
+            values.append(tenant_expression(f"{row}.{quoted(tenant)}", table.columns[tenant]))
         inserts[row] = (
             f"    INSERT INTO {quoted(schema)}.RAG_ENQUEUE ({', '.join(names)}, LANE)\n"
             f"    VALUES ({', '.join(values)}, 0);"
@@ -179,7 +179,7 @@ def _by_query(
     targets, values = ["SOURCE_TYPE", "SOURCE_ID"], [f"'{source.name}'", key.expression("q")]
     if source.settings.tenant is not None:
         targets.append("TENANT_ID")
-        values.append(f"TO_CHAR(q.{quoted(names[-1])})")
+        values.append(tenant_expression(f"q.{quoted(names[-1])}", columns[names[-1]]))
     # a row without an id would break the statement of whoever changes the table (ORA-01400)
     there = " AND ".join(f"{column.expression('q')} IS NOT NULL" for column in key.columns)
     inserts = {}

@@ -15,7 +15,7 @@ from oraclerag.database import translated
 from oraclerag.errors import ConfigurationError, EntityError, OracleRagError, SourceError, StatementFailed
 from oraclerag.records import Document, Visibility
 from oraclerag.source.base import Source, SourceProblem, SourceRead
-from oraclerag.source.keys import Key
+from oraclerag.source.keys import Key, tenant_expression
 from oraclerag.statements import quoted
 
 __all__ = ["FunctionSource", "Reader"]
@@ -112,7 +112,7 @@ class FunctionSource(Source):
                     f"the id{' and the tenant' if self.maps_tenant else ''}."
                 )
             key = Key.of([columns[0][0]], dict(columns), f"ids of source {self.name!r}")
-            tenant = f"TO_CHAR(q.{quoted(columns[1][0])})" if self.maps_tenant else "NULL"
+            tenant = tenant_expression(f"q.{quoted(columns[1][0])}", columns[1][1]) if self.maps_tenant else "NULL"
             self._enumeration = (
                 f"SELECT {key.whole_expression('q')} AS SOURCE_ID, {tenant} AS TENANT_ID FROM (\n{self._ids}\n) q"
             )

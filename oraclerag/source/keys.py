@@ -20,7 +20,7 @@ from oraclerag.database import padded
 from oraclerag.errors import SourceError
 from oraclerag.statements import quoted
 
-__all__ = ["TEXT_KINDS", "Key", "KeyColumn"]
+__all__ = ["PADDED", "TEXT_KINDS", "Key", "KeyColumn", "tenant_expression"]
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,39}|[0-9]{0,40}\.[0-9]*[1-9])")
 _HEX = re.compile(r"(?:[0-9A-F]{2})+")
@@ -79,6 +79,9 @@ class KeyColumn:
         return text
 
 
+PADDED = (oracledb.DB_TYPE_CHAR, oracledb.DB_TYPE_NCHAR)
+"""Kinds whose values have blanks at the end, as many as the column is long."""
+
 TEXT_KINDS = (
     oracledb.DB_TYPE_VARCHAR, oracledb.DB_TYPE_NVARCHAR, oracledb.DB_TYPE_CHAR, oracledb.DB_TYPE_NCHAR,
 )  # fmt: skip
@@ -88,6 +91,11 @@ _KINDS = (
 
 # A datetime is bound as DATE and a text as VARCHAR2. A VARCHAR2 never equals a CHAR with trailing blanks.
 _BOUND_AS = (oracledb.DB_TYPE_TIMESTAMP, oracledb.DB_TYPE_CHAR, oracledb.DB_TYPE_NCHAR)
+
+
+def tenant_expression(column: str, kind: oracledb.DbType | None) -> str:
+    """Give the SQL of a tenant as text, from a column of a kind: without the blanks at the end, as a scope names it."""
+    return f"RTRIM({column})" if kind in PADDED else f"TO_CHAR({column})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from oraclerag.database import driver_types, translated
 from oraclerag.errors import EntityError, OracleRagError, SourceError, StatementFailed
 from oraclerag.records import Document
 from oraclerag.source.base import Source, SourceProblem, SourceRead
-from oraclerag.source.keys import Key
+from oraclerag.source.keys import PADDED, Key, tenant_expression
 from oraclerag.source.template import Row, Template
 from oraclerag.statements import quoted
 
@@ -29,8 +29,6 @@ __all__ = ["Described", "SelectSource"]
 
 # Ids in one statement. A longer list is more statements, but of the same few texts.
 _MOST_IDS = 512
-# Their values have blanks at the end, as many as the column is long.
-_PADDED = (oracledb.DB_TYPE_CHAR, oracledb.DB_TYPE_NCHAR)
 _AS_UTC = "RAG_OCCURRED_AT_UTC"
 
 
@@ -90,9 +88,8 @@ class SelectSource(Source):
         """See :meth:`Source.enumeration`."""
         tenant = "NULL"
         if self.settings.tenant is not None:
-            column = f"q.{quoted(self.settings.tenant)}"
-            padded = self.described(connection).columns.get(self.settings.tenant.upper()) in _PADDED
-            tenant = f"RTRIM({column})" if padded else f"TO_CHAR({column})"
+            kind = self.described(connection).columns.get(self.settings.tenant.upper())
+            tenant = tenant_expression(f"q.{quoted(self.settings.tenant)}", kind)
         key = self.described(connection).key
         return (
             f"SELECT {key.whole_expression('q')} AS SOURCE_ID, {tenant} AS TENANT_ID "
@@ -181,7 +178,7 @@ class SelectSource(Source):
             if kinds:
                 cursor.setinputsizes(
                     **{
-                        name: cursor.var(kind, size=len(binds[name])) if kind in _PADDED else kind
+                        name: cursor.var(kind, size=len(binds[name])) if kind in PADDED else kind
                         for name, kind in kinds.items()
                     }
                 )
@@ -240,7 +237,7 @@ class SelectSource(Source):
 
     def _column(self, row: Row, name: str | None) -> str | None:
         value = None if name is None else self._value(row, name)
-        if name is not None and self._described is not None and self._described.columns.get(name.upper()) in _PADDED:
+        if name is not None and self._described is not None and self._described.columns.get(name.upper()) in PADDED:
             value = value and value.rstrip(" ")  # as keys: a scope names a tenant or an owner without the blanks
         return None if value is None else str(value)
 

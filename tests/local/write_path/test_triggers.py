@@ -68,6 +68,28 @@ def test_a_tenant_is_taken_from_the_row_or_the_query(tracker: Tracker) -> None:
         drop(tracker)
 
 
+def test_a_tenant_of_fixed_length_is_announced_without_its_blanks(tracker: Tracker) -> None:
+    """As a backfill names it: CHAR has blanks at the end, and one longer than 128 bytes would be ORA-12899."""
+    tracker.sql("CREATE TABLE padded (id NUMBER, tenant CHAR(200))")
+    tracker.sql("CREATE TABLE note (id NUMBER, text VARCHAR2(20))")
+    tables = {"padded": "id", "note": "select id, tenant from padded where id = :id"}
+    source = SelectSource(
+        dataclasses.replace(
+            TASK, name="padded", select="select id as source_id, tenant from padded", tenant="tenant", tables=tables
+        )
+    )
+    try:
+        apply(tracker.database, [source])
+        tracker.sql("INSERT INTO padded VALUES (1, 'acme')")
+        assert announced(tracker) == [("1", 0, "acme")]
+        tracker.sql("INSERT INTO note VALUES (1, 'a note')")
+        assert announced(tracker) == [("1", 1, "acme")]
+    finally:
+        tracker.connection.rollback()
+        tracker.sql("DROP TABLE padded PURGE")
+        tracker.sql("DROP TABLE note PURGE")
+
+
 def test_rows_that_are_deleted_along_announce_themselves(tracker: Tracker) -> None:
     tracker.sql("CREATE TABLE team (id NUMBER PRIMARY KEY, name VARCHAR2(20))")
     tracker.sql("CREATE TABLE member (id NUMBER PRIMARY KEY, team_id NUMBER REFERENCES team (id) ON DELETE CASCADE)")
@@ -88,8 +110,8 @@ def test_rows_that_are_deleted_along_announce_themselves(tracker: Tracker) -> No
         assert announced(tracker) == [("7", 0, "-")]
     finally:
         tracker.connection.rollback()
-        tracker.sql("DROP TABLE member")
-        tracker.sql("DROP TABLE team")
+        tracker.sql("DROP TABLE member PURGE")
+        tracker.sql("DROP TABLE team PURGE")
 
 
 def test_a_row_without_an_id_does_not_break_the_statement_that_changes_the_table(tracker: Tracker) -> None:
