@@ -206,7 +206,8 @@ class FromParser(ExpressionParser):
         )
         if lockable and block is not None:
             lockable = all(source.lockable for source in block.scope.sources)
-        scope.sources.append(Source(alias, columns, lockable=lockable))
+        twice = refusals.name_given_twice(query)
+        scope.sources.append(Source(alias, columns, lockable=lockable, twice=twice))
         return [Subquery(query), f" AS {quote(alias)}{listed}" if alias else ""]
 
     def _json_table(self, scope: Scope) -> list[str | Node]:

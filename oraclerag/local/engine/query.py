@@ -156,7 +156,9 @@ class QueryParser(RowLimitParser):
             raise OraError(2287, "sequence number not allowed here", self.token.position)
         sequences = len(self.sequences)
         if self.accept("FROM"):
+            position = self.token.position
             self._from(block)
+            refusals.refuse_star_over_twins(block, position)
         elif self.at("INTO"):
             self.missing("THEN")  # SELECT ... INTO is PL/SQL
         elif block.star or not self._ends_select_list():

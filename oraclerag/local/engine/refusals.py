@@ -40,6 +40,34 @@ def name_references(block: Block) -> None:
                     node.target = Node(target, constant) if constant else target
 
 
+def name_given_twice(query: Query) -> str | None:
+    """Give a name that two columns of a query's result have, None where there is none or they are not known."""
+    block = first_block(query.body)
+    if block is None:
+        return None
+    names: list[str] = []
+    for item in block.items:
+        if not item.star:
+            names.append(item.name)
+            continue
+        for source in block.scope.sources:
+            if item.qualifier in (None, source.alias):
+                if source.columns is None:
+                    return None
+                names += [name for name in source.columns if name not in block.scope.merged]
+        names += block.scope.merged
+    return next((name for number, name in enumerate(names) if name in names[:number]), None)
+
+
+def refuse_star_over_twins(block: Block, position: int) -> None:
+    """Refuse ``*`` over an inline view of which two columns have one name."""
+    for item in block.items:
+        for source in block.scope.sources if item.star else ():
+            if source.twice is not None and item.qualifier in (None, source.alias):
+                text = f"{source.twice}: column ambiguously specified - appears in multiple tables"
+                raise OraError(918, text, position)
+
+
 def refuse_plain_items(block: Block) -> None:
     """Refuse plain columns beside an aggregate that stands in ORDER BY only."""
     for item in block.items:

@@ -45,10 +45,10 @@ class Source:
     """Something in FROM, or the target of a DML statement.
 
     ``columns`` is None when they are not known (no such table, or a view over one). ``lockable`` says whether FOR
-    UPDATE can lock rows through it.
+    UPDATE can lock rows through it. ``twice`` is a name that several columns of an inline view have.
     """
 
-    __slots__ = ("alias", "columns", "lockable", "schema", "table")
+    __slots__ = ("alias", "columns", "lockable", "schema", "table", "twice")
 
     def __init__(
         self,
@@ -58,12 +58,14 @@ class Source:
         schema: str = "",
         table: str = "",
         lockable: bool = True,
+        twice: str | None = None,
     ) -> None:
         self.alias = alias
         self.columns = columns
         self.schema = schema
         self.table = table
         self.lockable = lockable
+        self.twice = twice
 
 
 class Scope:
