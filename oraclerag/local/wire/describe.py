@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from oraclerag.local.interface import Column, OraType
 from oraclerag.local.wire.capabilities import (
@@ -103,7 +104,11 @@ def _put_column(out: bytearray, column: Column, position: int, dialect: Dialect)
 
 def put_row_header(out: bytearray, count: int) -> None:
     """Append the message before the rows of a response."""
-    out.append(MessageType.ROW_HEADER)
-    out += bytes(3)
+    out += _row_header(count)
+
+
+@lru_cache(maxsize=64)
+def _row_header(count: int) -> bytes:
+    out = bytearray((MessageType.ROW_HEADER, 0, 0, 0))
     put_uint(out, count)
-    out += bytes(3)
+    return bytes(out) + bytes(3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
+from functools import lru_cache
 
 from oraclerag.local.interface import RowError
 from oraclerag.local.wire.capabilities import FIELD_VERSION_20_1
@@ -12,6 +13,7 @@ from oraclerag.local.wire.primitives import put_bytes, put_counted, put_sint, pu
 MAX_BATCH_ERRORS = 65535  # they are counted in 16 bits
 _CALL_DONE = 1  # some clients take a call status of 0 for none
 _IN_TRANSACTION = 2
+_ORDINARY = frozenset({0, 1403})  # of calls that went well; the texts of others may hold values and are not kept
 _AFTER_POSITION = bytes(5 + 1 + 5 + 6)  # cursor kind, flags, rowid, system error, counters, logical rowid
 
 
@@ -65,6 +67,31 @@ def put_error(
 
     ``number`` 0 is success; ``text`` starts with ``ORA-nnnnn: ``. ``rows`` were fetched or changed so far.
     """
+    if position or batch or number not in _ORDINARY:
+        _put_error(out, field_version, in_transaction, number, text, cursor, rows, position, batch)
+    else:
+        out += _plain_error(field_version, in_transaction, number, text, cursor, rows)
+
+
+@lru_cache(maxsize=256)
+def _plain_error(field_version: int, in_transaction: bool, number: int, text: str, cursor: int, rows: int) -> bytes:
+    """Give the message; kept, since the calls of a loop end alike."""
+    out = bytearray()
+    _put_error(out, field_version, in_transaction, number, text, cursor, rows, 0, ())
+    return bytes(out)
+
+
+def _put_error(
+    out: bytearray,
+    field_version: int,
+    in_transaction: bool,
+    number: int,
+    text: str,
+    cursor: int,
+    rows: int,
+    position: int,
+    batch: Sequence[RowError],
+) -> None:
     out.append(MessageType.ERROR)
     put_uint(out, call_status(in_transaction))
     out.append(0)

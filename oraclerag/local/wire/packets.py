@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import select
 import socket
+import struct
 from collections import deque
 from dataclasses import dataclass
 
 HEADER_SIZE = 8
 DATA_HEADER_SIZE = 10  # with the data flags
-_RECEIVE_SIZE = 256 * 1024
+_RECEIVE_SIZE = 64 * 1024  # more is mapped and unmapped by malloc at every call
 _MAX_PACKET = 64 * 1024 * 1024
+_DATA_HEAD = struct.Struct(">IB3xH")  # long length, type, data flags
+_FAREWELL = (0x0040).to_bytes(2, "big")  # flags of a DATA packet that has nothing behind them
 
 
 class PacketType(enum.IntEnum):
@@ -27,6 +31,9 @@ class PacketType(enum.IntEnum):
     REFUSE = 4
     DATA = 6
     MARKER = 12
+
+
+_DATA = int(PacketType.DATA)  # a member costs a descriptor call
 
 
 class DataFlag(enum.IntEnum):
@@ -52,7 +59,7 @@ class Abandoned(Exception):
     """A break came instead of the rest of a request."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Packet:
     """A packet without its header."""
 
@@ -62,7 +69,7 @@ class Packet:
     @property
     def is_farewell(self) -> bool:
         """Whether the client says that it hangs up."""
-        return self.type == PacketType.DATA and self.body == DataFlag.END_OF_FILE.to_bytes(2, "big")
+        return self.type == PacketType.DATA and self.body == _FAREWELL
 
     @property
     def marker(self) -> int:
@@ -80,6 +87,8 @@ class Channel:
     def __init__(self, connection: socket.socket, sdu: int) -> None:
         self._socket = connection
         self._sdu = sdu
+        self._poll = select.poll()
+        self._poll.register(connection, select.POLLIN)
         self._buffer = bytearray()
         self._held: deque[Packet] = deque()
         self._long_lengths = False
@@ -103,6 +112,8 @@ class Channel:
             if packet is not None:
                 self._keep(packet)
                 continue
+            if not self._poll.poll(0):
+                return False
             try:
                 data = self._socket.recv(_RECEIVE_SIZE, socket.MSG_DONTWAIT)
             except BlockingIOError:
@@ -147,13 +158,25 @@ class Channel:
             packet = self._cut()
             if packet is not None:
                 return packet
-            self._fill()
+            self._buffer += self._receive()
 
     def data(self) -> bytes:
         """Wait for the next DATA packet of a request and give its payload.
 
         Raises :class:`Abandoned` when a break comes instead (it is then pending), :class:`Closed` at the end.
         """
+        if not self._held and not self._buffer:
+            received = self._receive()
+            size = len(received)
+            # The usual request is one packet and came alone: no detour by the buffer.
+            if (
+                self._long_lengths
+                and size > DATA_HEADER_SIZE
+                and received[4] == _DATA
+                and int.from_bytes(received[:4], "big") == size
+            ):
+                return received[DATA_HEADER_SIZE:]
+            self._buffer += received
         while True:
             packet = self.receive()
             if packet.type == PacketType.DATA and not packet.is_farewell:
@@ -165,7 +188,8 @@ class Channel:
                 raise Abandoned
             self._send_marker(Marker.RESET)
 
-    def _fill(self) -> None:
+    def _receive(self) -> bytes:
+        """Wait for bytes."""
         if self._gone:
             raise Closed
         try:
@@ -174,7 +198,7 @@ class Channel:
             raise Closed from None
         if not data:
             raise Closed
-        self._buffer += data
+        return data
 
     def _cut(self) -> Packet | None:
         """Cut the first complete packet off the buffer."""
@@ -200,18 +224,22 @@ class Channel:
         """Send a payload in as many DATA packets as it takes; ``last_flags`` go on the last."""
         room = self._sdu - DATA_HEADER_SIZE
         if len(payload) <= room:
-            head = self._header(PacketType.DATA, len(payload) + 2)
-            self._send_all(head + last_flags.to_bytes(2, "big") + payload)
+            self._send_all(self._data_head(len(payload), last_flags) + payload)
             return
         view = memoryview(payload)
         out = bytearray()
         for start in range(0, len(payload), room):
             part = view[start : start + room]
             flags = last_flags if start + room >= len(payload) else 0
-            out += self._header(PacketType.DATA, len(part) + 2)
-            out += flags.to_bytes(2, "big")
+            out += self._data_head(len(part), flags)
             out += part
         self._send_all(out)
+
+    def _data_head(self, size: int, flags: int) -> bytes:
+        """Give what stands before ``size`` bytes of payload in a DATA packet."""
+        if self._long_lengths:
+            return _DATA_HEAD.pack(size + DATA_HEADER_SIZE, _DATA, flags)
+        return self._header(PacketType.DATA, size + 2) + flags.to_bytes(2, "big")
 
     def _header(self, packet_type: PacketType, size: int) -> bytes:
         total = size + HEADER_SIZE

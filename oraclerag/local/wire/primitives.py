@@ -107,9 +107,10 @@ class Reader:
     def u8(self) -> int:
         """Read one byte."""
         position = self.position
-        if position < len(self.data):
+        data = self.data
+        if position < len(data):
             self.position = position + 1
-            return self.data[position]
+            return data[position]
         return self.take(1)[0]
 
     def skip(self, count: int) -> None:
@@ -118,6 +119,16 @@ class Reader:
 
     def number(self) -> int:
         """Read a universal number of any width and sign."""
+        position = self.position
+        data = self.data
+        if position + 1 < len(data):  # most numbers have no byte or one
+            size = data[position]
+            if size == 0:
+                self.position = position + 1
+                return 0
+            if size == 1:
+                self.position = position + 2
+                return data[position + 1]
         size = self.u8()
         if size == 0:
             return 0

@@ -35,7 +35,7 @@ class ExecuteFlag(enum.IntEnum):
     ROW_COUNTS = 0x4000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ExecuteRequest:
     """An execute request up to its bind or define part.
 
@@ -104,7 +104,7 @@ def read_execute(reader: Reader, field_version: int) -> ExecuteRequest:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AgainRequest:
     """A request to run an open cursor again; ``count`` are executions, or the rows wanted when it also fetches."""
 
