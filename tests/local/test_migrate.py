@@ -55,7 +55,8 @@ def shape(connection: oracledb.Connection, owner: str) -> dict[str, Any]:
     for name, query in {
         "columns": "SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, DATA_LENGTH, DATA_PRECISION, DATA_SCALE, NULLABLE "
         "FROM ALL_TAB_COLUMNS WHERE OWNER = :owner",
-        "indexes": "SELECT INDEX_NAME, TABLE_NAME, UNIQUENESS FROM ALL_INDEXES WHERE OWNER = :owner",
+        "indexes": "SELECT INDEX_NAME, TABLE_NAME, UNIQUENESS FROM ALL_INDEXES WHERE OWNER = :owner "
+        "AND INDEX_NAME NOT LIKE 'SYS!_%' ESCAPE '!'",  # Oracle names those of LOBs anew every time
         "constraints": "SELECT CONSTRAINT_NAME, CONSTRAINT_TYPE, TABLE_NAME, DELETE_RULE FROM ALL_CONSTRAINTS "
         "WHERE OWNER = :owner AND CONSTRAINT_NAME LIKE 'RAG%'",
         "views": "SELECT VIEW_NAME FROM ALL_VIEWS WHERE OWNER = :owner",

@@ -1,8 +1,7 @@
-"""The schema on a real database: what only Oracle can say. Works in the schema of ORACLE_USER and removes it again."""
+"""The schema on a real database: what only Oracle can say."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import oracledb
@@ -11,21 +10,16 @@ import pytest
 from oraclerag import schema
 from oraclerag.config import Settings
 from oraclerag.database import Database
+from tests.local.conftest import Account
 from tests.unit.sqlplus import statements
 
 pytestmark = pytest.mark.oracle
 
 
 @pytest.fixture
-def database() -> Iterator[Database]:
-    if "ORACLE_DSN" not in os.environ:
-        pytest.fail("The marker oracle needs ORACLE_DSN, ORACLE_USER and ORACLE_PASSWORD.")
-    database = Database(Settings.load())
-    with database.connect() as connection:
-        if schema.current(connection, database.schema) is not None:
-            pytest.fail("The schema has tables of oraclerag already: these tests remove them. Use an empty schema.")
+def database(account: Account) -> Iterator[Database]:
+    database = Database(Settings(dsn=account.dsn, user=account.user, password=account.password))
     yield database
-    schema.migrate(database, "base")
     database.close()
 
 

@@ -1,0 +1,141 @@
+"""The fixtures of the local suite on the database that ORACLE_DSN, ORACLE_USER and ORACLE_PASSWORD name.
+
+The schema of ORACLE_USER is all there is, so it is lent to one test, or to the tests of one module, at a time, and
+emptied afterwards. A schema that holds anything before the run is refused: nothing is dropped that a test did not make.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import oracledb
+import pytest
+
+from tests.local.conftest import Account, connection, tiny_file
+from tests.local.write_path.conftest import installation, tracker
+
+__all__ = ["account", "connection", "installation", "local_database", "module_account", "tiny_file", "tracker"]
+
+HERE = Path(__file__).parent
+VARIABLES = ("ORACLE_DSN", "ORACLE_USER", "ORACLE_PASSWORD")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """In every module, put what wants the schema for one test before what shares it."""
+    places = [place for place, item in enumerate(items) if HERE in item.path.parents]
+    ours = [items[place] for place in places]
+    modules = {path: number for number, path in enumerate(dict.fromkeys(item.path for item in ours))}
+    ours.sort(key=lambda item: (modules[item.path], "module_account" in getattr(item, "fixturenames", ())))
+    for place, item in zip(places, ours, strict=True):
+        items[place] = item
+
+
+def objects(opened: oracledb.Connection) -> list[tuple[str, str]]:
+    """Give type and name of everything in the schema; the recycle bin is no part of it."""
+    with opened.cursor() as cursor:
+        cursor.execute(
+            "SELECT OBJECT_TYPE, OBJECT_NAME FROM USER_OBJECTS WHERE OBJECT_NAME NOT LIKE 'BIN$%' "
+            "ORDER BY OBJECT_TYPE, OBJECT_NAME"
+        )
+        return [(kind, name) for kind, name in cursor]
+
+
+def drop(opened: oracledb.Connection, found: list[tuple[str, str]]) -> None:
+    """Drop what tests make: models, views, tables, sequences, synonyms; triggers and indexes go with their table."""
+    with opened.cursor() as cursor:
+        cursor.execute(
+            "ALTER SESSION SET DDL_LOCK_TIMEOUT = 30"
+        )  # a session that just ended may hold a lock (ORA-00054)
+        for name in [name for kind, name in found if kind == "MINING MODEL"]:
+            cursor.execute("BEGIN DBMS_VECTOR.DROP_ONNX_MODEL(model_name => :n, force => TRUE); END;", n=name)
+        for kind, more in (("VIEW", ""), ("TABLE", " CASCADE CONSTRAINTS PURGE"), ("SEQUENCE", ""), ("SYNONYM", "")):
+            for name in [name for this, name in found if this == kind]:
+                # of a vector index, a model, an identity column: gone with them
+                if not name.startswith(("VECTOR$", "DM$", "ISEQ$$_")):
+                    cursor.execute(f'DROP {kind} "{name}"{more}')
+
+
+def empty(account: Account) -> None:
+    """Empty the schema after a test; the run ends where that fails, for the next test would find what is left."""
+    with account.connect() as opened:
+        try:
+            drop(opened, objects(opened))
+            why = "something is left"
+        except oracledb.Error as error:
+            why = str(error)
+        left = objects(opened)
+    if left:
+        pytest.exit(
+            f"The schema {account.user} could not be emptied ({why}): it holds {_named(left)}. Drop the user, and make "
+            "it anew for the next run.",
+            returncode=1,
+        )
+
+
+def _named(found: list[tuple[str, str]]) -> str:
+    more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    return ", ".join(f"{kind.lower()} {name}" for kind, name in found[:5]) + more
+
+
+@dataclass
+class Schema:
+    """The one schema of the run."""
+
+    account: Account
+    lent: bool = False
+
+    @contextlib.contextmanager
+    def lend(self) -> Iterator[Account]:
+        """Lend the empty schema, and empty it again."""
+        if self.lent:
+            pytest.skip("needs a user of its own beside that of the module, and ORACLE_USER is one")
+        self.lent = True
+        try:
+            yield self.account
+        finally:
+            self.lent = False
+            empty(self.account)
+
+
+@pytest.fixture(scope="session")
+def whole_schema() -> Schema:
+    """The schema of ORACLE_USER; the run ends where there is none, or where it is not empty."""
+    if missing := [name for name in VARIABLES if not os.environ.get(name)]:
+        pytest.exit(f"The marker oracle needs {', '.join(missing)}.", returncode=pytest.ExitCode.USAGE_ERROR)
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        pytest.fail("The tests of the marker oracle share one schema: run them without -n.", pytrace=False)
+    dsn, user, password = (os.environ[name] for name in VARIABLES)
+    schema = Schema(Account(dsn, user.upper(), password))
+    with schema.account.connect() as opened:
+        found = objects(opened)
+    if found:
+        pytest.exit(
+            f"The schema {schema.account.user} holds {_named(found)}. The tests drop what is in their schema, so they "
+            "want an empty one: set ORACLE_USER to a user of their own (sql/setup/create_user.sql makes one).",
+            returncode=pytest.ExitCode.USAGE_ERROR,
+        )
+    return schema
+
+
+@pytest.fixture
+def account(whole_schema: Schema) -> Iterator[Account]:
+    """The user, with an empty schema for this test."""
+    with whole_schema.lend() as lent:
+        yield lent
+
+
+@pytest.fixture(scope="module")
+def module_account(whole_schema: Schema) -> Iterator[Account]:
+    """The user, with a schema that the tests of this module share."""
+    with whole_schema.lend() as lent:
+        yield lent
+
+
+@pytest.fixture
+def local_database() -> None:
+    """Stands for what only the local database does: it counts round trips and makes users for a test."""
+    pytest.skip("needs the local database itself: its count of round trips, or a second user")
