@@ -206,6 +206,8 @@ def _json_serialize(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG00
     if parser.at("TRUNCATE"):
         parser.unsupported("TRUNCATE in JSON_SERIALIZE")
     handlers = behaviours(parser, objects=True)
+    if any((event, answer) not in {("ERROR", "NULL"), ("ERROR", "ERROR")} for event, answer in handlers.items()):
+        parser.unsupported("another clause than NULL and ERROR ON ERROR in JSON_SERIALIZE (nor does Oracle)")
     parser.need(")")
     context = document(value, strict=True)
     if target is not None and target.type != "text":

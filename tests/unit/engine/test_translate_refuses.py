@@ -242,6 +242,8 @@ REFUSED: list[tuple[int, str]] = [
     (40597, "SELECT JSON_VALUE(j, '$.' || b) FROM t"),
     (40597, "SELECT JSON_VALUE(j, :p) FROM t"),
     (40449, "SELECT JSON_SERIALIZE(j RETURNING JSON) FROM t"),
+    (3001, "SELECT JSON_SERIALIZE(j EMPTY ON ERROR) FROM t"),
+    (3001, "SELECT JSON_SERIALIZE(j NULL ON EMPTY) FROM t"),
     (40463, "SELECT JSON_EXISTS(j, '$?(@.a == $v)') FROM t"),
     (40490, "SELECT * FROM JSON_TABLE('[1]', '$[*]')"),
     (904, "UPDATE t SET j.a = 1"),
