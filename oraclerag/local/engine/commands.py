@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import datetime as dt
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
@@ -10,7 +11,7 @@ from psycopg import pq
 from psycopg.pq import abc
 from psycopg.pq.abc import PGresult
 
-from oraclerag.local.interface import Column
+from oraclerag.local.interface import CellForm, Column, LobStore
 
 Values = Sequence[bytes | None]
 
@@ -52,17 +53,31 @@ class ConnectionLost(Exception):
     """PostgreSQL closed the connection."""
 
 
+@dataclass(frozen=True, slots=True)
+class Writers:
+    """How rows are written in the ``forms`` that a client wants, with ``lobs`` and the session's time zone.
+
+    ``columns``: place of a column, what appends one of its cells, its NULL.
+    """
+
+    forms: Sequence[CellForm]
+    lobs: LobStore
+    zone: dt.tzinfo
+    columns: Sequence[tuple[int, Callable[[bytearray, bytes], None], bytes]]
+
+
 @dataclass(slots=True)
 class Prepared:
     """A prepared statement: its name, the types of its parameters as PostgreSQL inferred them, its row description.
 
-    ``described`` keeps Oracle's descriptions by headings.
+    ``described`` keeps Oracle's descriptions by headings, ``writers`` what wrote its last rows.
     """
 
     name: bytes
     oids: tuple[int, ...]
     description: PGresult
     described: dict[tuple[str | None, ...] | None, tuple[Column, ...]] = field(default_factory=dict)
+    writers: Writers | None = None
 
 
 def _list(items: Sequence[_T]) -> list[_T] | None:
@@ -106,7 +121,7 @@ class Statement:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Execute:
     """The execution of a prepared statement; its result comes in binary."""
 
@@ -119,7 +134,7 @@ class Execute:
         pgconn.send_query_prepared(self.name, _list(self.values), _list(self.formats), BINARY)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Query:
     """The execution of a prepared query; its rows are collected in ``chunks``, none of them empty but the only one."""
 

@@ -75,6 +75,7 @@ class Executor:
             rows = ResultRows(
                 result,
                 self._columns(plan, prepared),
+                prepared,
                 self._dictionary.own,
                 self._environment.zone,
                 ends_with_transaction=plan.locks,
@@ -217,7 +218,7 @@ class Executor:
                 result = connection.guarded([Text(b"FETCH FORWARD %d FROM %s" % (count, name.encode()))])[0]
             except PgError as error:
                 raise ora_error(error, context) from None
-            return ResultRows([result], columns, self._dictionary.own, self._environment.zone)
+            return ResultRows([result], columns, prepared, self._dictionary.own, self._environment.zone)
 
         def close() -> None:
             if not connection.idle:
@@ -306,6 +307,8 @@ class Executor:
 
 def _settings(plan: Plan) -> tuple[list[Command], list[Command]]:
     """Give the settings that a query wants for itself, and what takes them back within the transaction."""
+    if plan.probes is None and plan.ef_search is None and not plan.locks:
+        return [], []
     wanted: list[tuple[bytes, bytes]] = []
     if plan.probes is not None:
         wanted.append((b"ivfflat.probes", b"%d" % plan.probes))

@@ -9,6 +9,7 @@ from typing import Any
 from psycopg.pq.abc import PGresult
 
 from oraclerag.local.engine.cells import Writer, writer
+from oraclerag.local.engine.commands import Prepared, Writers
 from oraclerag.local.engine.decode import decoder
 from oraclerag.local.engine.oids import Oids
 from oraclerag.local.interface import CellForm, Column, LobStore, OraError
@@ -37,6 +38,7 @@ class ResultRows:
         self,
         chunks: Sequence[PGresult],
         columns: tuple[Column, ...],
+        prepared: Prepared,
         own: Oids,
         zone: dt.tzinfo,
         *,
@@ -46,18 +48,16 @@ class ResultRows:
         self.ends_with_transaction = ends_with_transaction
         self._chunks = list(chunks)
         self._position = 0  # in the first chunk; what is read to its end is dropped
-        self._oids = [chunks[0].ftype(place) for place in range(chunks[0].nfields)]
+        self._prepared = prepared
         self._own = own
         self._zone = zone
         self._transaction_ended = False
-        self._prepared_for: tuple[tuple[CellForm, ...], LobStore] | None = None
-        self._writers: list[tuple[int, Writer, bytes]] = []
 
     def write(self, out: bytearray, count: int, forms: Sequence[CellForm], lobs: LobStore) -> int:
         """Append up to ``count`` rows; see :class:`oraclerag.local.interface.Rows`."""
         if self._transaction_ended:
             raise OraError(1002, "fetch out of sequence")
-        writers = self._choose(forms, lobs)
+        writers = self._choose(forms, lobs).columns
         written = 0
         while written < count and self._chunks:
             start = self._position
@@ -69,7 +69,7 @@ class ResultRows:
         return written
 
     def _write_rows(
-        self, chunk: PGresult, rows: range, writers: list[tuple[int, Writer, bytes]], out: bytearray
+        self, chunk: PGresult, rows: range, writers: Sequence[tuple[int, Writer, bytes]], out: bytearray
     ) -> None:
         get = chunk.get_value
         mark, row = len(out), rows.start
@@ -95,7 +95,8 @@ class ResultRows:
 
     def values(self) -> list[tuple[Any, ...]]:
         """Give the rows that are left as Python values."""
-        decoders = [decoder(oid, self._own, self._zone) for oid in self._oids]
+        description = self._prepared.description
+        decoders = [decoder(description.ftype(place), self._own, self._zone) for place in range(description.nfields)]
         rows = []
         while self._chunks:
             chunk = self._chunks[0]
@@ -114,16 +115,18 @@ class ResultRows:
         while self._chunks:
             self._next_chunk()
 
-    def _choose(self, forms: Sequence[CellForm], lobs: LobStore) -> list[tuple[int, Writer, bytes]]:
-        key = (tuple(forms), lobs)
-        if self._prepared_for != key:
-            self._writers = []
-            for place, column in enumerate(self.columns):
-                form = forms[place] if place < len(forms) else CellForm.VALUE
-                write = writer(column, self._oids[place], form, lobs, self._own, self._zone)
-                self._writers.append((place, write, _LONG_NULL if form is CellForm.LONG else _NULL))
-            self._prepared_for = key
-        return self._writers
+    def _choose(self, forms: Sequence[CellForm], lobs: LobStore) -> Writers:
+        known = self._prepared.writers
+        if known is not None and known.forms == forms and known.lobs is lobs and known.zone is self._zone:
+            return known
+        columns = []
+        for place, column in enumerate(self.columns):
+            form = forms[place] if place < len(forms) else CellForm.VALUE
+            oid = self._prepared.description.ftype(place)
+            write = writer(column, oid, form, lobs, self._own, self._zone)
+            columns.append((place, write, _LONG_NULL if form is CellForm.LONG else _NULL))
+        made = self._prepared.writers = Writers(list(forms), lobs, self._zone, columns)
+        return made
 
 
 class CursorRows:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from psycopg.conninfo import make_conninfo
@@ -253,24 +253,20 @@ class Session:
             if self._probing == name:
                 self.commit()
 
-    @contextmanager
-    def _call(self, sql: str, *, ddl: Sequence[str] | None = None) -> Iterator[Context]:
+    def _call(self, sql: str, *, ddl: Sequence[str] | None = None) -> _Call:
         """Turn whatever goes wrong inside into an OraError."""
-        context = Context(ddl[0] if ddl else sql, self.schema, ddl is not None)
+        return _Call(self, Context(ddl[0] if ddl else sql, self.schema, ddl is not None))
+
+    def enter_call(self) -> None:
+        """Begin a call, or one inside another."""
         self._depth += 1
-        try:
-            yield context
-        except PgError as error:
-            raise ora_error(error, context) from None
-        except Cancelled:
-            raise OraError(1013, "user requested cancel of current operation") from None
-        except ConnectionLost:
-            raise OraError(3113, "end-of-file on communication channel") from None
-        finally:
-            self._depth -= 1
-            if not self._depth:
-                # A wish to stop concerns the client's whole call, a PL/SQL block with all its statements.
-                self._connection.forget_interrupt()
+
+    def leave_call(self) -> None:
+        """End it."""
+        self._depth -= 1
+        if not self._depth:
+            # A wish to stop concerns the client's whole call, a PL/SQL block with all its statements.
+            self._connection.forget_interrupt()
 
     def _plan(self, sql: str, kind: StatementKind) -> Plan:
         plan = self._database.plan(sql, self.schema)
@@ -322,6 +318,31 @@ class Session:
         if statement.wait:
             commands = [f"SET LOCAL lock_timeout = '{statement.wait}s'", text, "SET LOCAL lock_timeout TO DEFAULT"]
         self._connection.guarded([_text(command) for command in commands])
+
+
+class _Call:
+    """What :meth:`Session._call` gives; a class, because a generator costs every short call more than it does."""
+
+    __slots__ = ("_context", "_session")
+
+    def __init__(self, session: Session, context: Context) -> None:
+        self._session = session
+        self._context = context
+
+    def __enter__(self) -> Context:
+        self._session.enter_call()
+        return self._context
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._session.leave_call()
+        if isinstance(error, PgError):
+            raise ora_error(error, self._context) from None
+        if isinstance(error, Cancelled):
+            raise OraError(1013, "user requested cancel of current operation") from None
+        if isinstance(error, ConnectionLost):
+            raise OraError(3113, "end-of-file on communication channel") from None
 
 
 def _text(statement: str) -> Command:
