@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from psycopg.pq.abc import PGresult
@@ -25,9 +26,28 @@ from oraclerag.local.engine.session_settings import Environment
 from oraclerag.local.interface import BindType, Column, DmlResult, OraError, RowError
 
 _T = TypeVar("_T")
+_KEPT_BINDINGS = 256
 
 # Types that PostgreSQL could not infer, or inferred differently in two places: text then.
 _UNDECIDED = frozenset({"42P18", "42P08", "42725"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Binding:
+    """How binds meet the parameters of a plan, kept for its next run: most statements of a loop differ in values alone.
+
+    ``places`` are of the binds by name, ``oids`` the types to prepare with.
+    """
+
+    plan: Plan
+    names: tuple[str, ...]
+    types: list[BindType]
+    places: dict[str, int]
+    oids: tuple[int, ...]
+
+    def fits(self, plan: Plan, names: Sequence[str], types: Sequence[BindType]) -> bool:
+        """Whether it was made for this; a plan is another object after DDL."""
+        return self.plan is plan and self.names == names and self.types == types
 
 
 class Executor:
@@ -42,6 +62,7 @@ class Executor:
         self._environment = environment
         self._epoch = dictionary.epoch
         self._cursors = 0
+        self._bindings: dict[str, _Binding] = {}
         self._bound_to_transaction: list[ResultRows | CursorRows] = []
 
     def transaction_ended(self) -> None:
@@ -133,9 +154,18 @@ class Executor:
         if not plan.parameters:
             return self._prepare(plan, ()), Parameters((), (), [()] * len(rows))
         own = self._dictionary.own
-        places = positions(names)
-        refuse_long_binds(plan, places, types, self._environment.string_limit)
-        prepared = self._prepare(plan, declared_oids(plan.parameters, places, types, own))
+        binding = self._bindings.get(plan.text)
+        if binding is None or not binding.fits(plan, names, types):
+            places = positions(names)
+            refuse_long_binds(plan, places, types, self._environment.string_limit)
+            binding = _Binding(
+                plan, tuple(names), list(types), places, declared_oids(plan.parameters, places, types, own)
+            )
+            if len(self._bindings) >= _KEPT_BINDINGS:
+                self._bindings.clear()
+            self._bindings[plan.text] = binding
+        places = binding.places
+        prepared = self._prepare(plan, binding.oids)
         embeddings = self._embedder.parameters(plan.parameters, places, rows)
         today = dt.datetime.now(self._environment.zone).date()
         reading = Reading(own, self._environment.formats, today)
@@ -290,7 +320,7 @@ class Executor:
 
     def _check_identity(self, plan: Plan) -> None:
         """Refuse a value for a column GENERATED ALWAYS AS IDENTITY, whose default PostgreSQL would let replace."""
-        if plan.verb not in {Verb.INSERT, Verb.UPDATE} or not plan.tables or not plan.columns:
+        if not plan.columns or not plan.tables or (plan.verb is not Verb.INSERT and plan.verb is not Verb.UPDATE):
             return
         always = self._dictionary.always_identities(*plan.tables[0])
         if not always:

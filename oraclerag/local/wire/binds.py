@@ -86,7 +86,9 @@ def read_bind_rows(
         for place, info in enumerate(infos)
         if longest is not None and info.size > longest and info.type not in _IMAGES
     }
-    order = sorted((place for place in range(len(infos)) if place not in absent), key=lambda place: place in late)
+    order = [place for place in range(len(infos)) if place not in absent]
+    if late:
+        order.sort(key=late.__contains__)
     steps = [(_special_reader(infos[place]), columns[place].append) for place in order]
     data, position = reader.data, reader.position
     end = len(data)

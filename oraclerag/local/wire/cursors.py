@@ -16,7 +16,8 @@ _NEEDS_DEFINE = frozenset({OraType.CLOB, OraType.BLOB, OraType.JSON, OraType.VEC
 class Cursor:
     """A parsed statement and what became of it.
 
-    ``described`` are the columns as the client knows them; ``forms`` how it wants them, None before the define step.
+    ``types`` are those of ``binds``, empty until it is run with them. ``described`` are the columns as the client knows
+    them; ``forms`` how it wants them, None before the define step.
     """
 
     id: int

@@ -66,11 +66,12 @@ class Statements:
             defines = read_bind_infos(reader, request.defines, self._dialect.field_version)
         elif request.binds:
             cursor.binds = read_bind_infos(reader, request.binds, self._dialect.field_version)
+            cursor.types = []
             cursor.directions = None
             count = 1 if request.is_query else request.executions
             rows = self._read_rows(reader, cursor, cursor.absent_binds(), count)
         elif request.options & Option.PARSE:
-            cursor.binds = []
+            cursor.binds, cursor.types = [], []
 
         def run() -> None:
             if defines is not None:
@@ -156,7 +157,8 @@ class Statements:
         out: bytearray,
         trip: Trip,
     ) -> None:
-        cursor.types = [info.bind_type() for info in cursor.binds]
+        if len(cursor.types) != len(cursor.binds):
+            cursor.types = [info.bind_type() for info in cursor.binds]
         trip.binds = cursor.types
         trip.bound = count if cursor.binds else 0
         self._check_binds(cursor, request, raw)
