@@ -6,24 +6,29 @@ place-holder. The session undoes such a run, has the texts embedded in one batch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import struct
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from oraclerag.local.engine import oids as pg
 from oraclerag.local.engine.binds import vector_value
-from oraclerag.local.engine.commands import BINARY, Command, Statement, Text
+from oraclerag.local.engine.commands import BINARY, Statement, Text
 from oraclerag.local.engine.dictionary import Dictionary
 from oraclerag.local.engine.pipeline import Connection
 from oraclerag.local.engine.plan import BindParameter, EmbedParameter, Parameter
 from oraclerag.local.interface import EmbeddingModels, OraError
 
+_EMBEDDED = b" FROM unnest($2::text[], $3::vector[]) AS embedded (input, embedding)"
 _FILL = (
-    b"INSERT INTO ora.embed_cache (model, digest, embedding) VALUES ($1, md5($2)::uuid, $3)"
-    b" ON CONFLICT (model, digest) DO NOTHING"
+    b"INSERT INTO ora.embed_cache (model, digest, embedding) SELECT $1, md5(input)::uuid, embedding"
+    + _EMBEDDED
+    + b" ON CONFLICT (model, digest) DO NOTHING"
 )
 _FILL_OWN = (
-    b"INSERT INTO ora.embed_own (session, model, digest, embedding) VALUES (pg_backend_pid(), $1, md5($2)::uuid, $3)"
-    b" ON CONFLICT (session, model, digest) DO UPDATE SET embedding = excluded.embedding"
+    b"INSERT INTO ora.embed_own (session, model, digest, embedding)"
+    b" SELECT pg_backend_pid(), $1, md5(input)::uuid, embedding"
+    + _EMBEDDED
+    + b" ON CONFLICT (session, model, digest) DO UPDATE SET embedding = excluded.embedding"
 )
 _EMPTY_OWN = b"DELETE FROM ora.embed_own WHERE session = pg_backend_pid()"
 _TRIM = (
@@ -97,20 +102,18 @@ class Embedder:
             texts = list(distinct)
             vectors = self.embed(model, texts)
             for start in range(0, len(texts), _FILL_BATCH):
-                batch = zip(texts[start : start + _FILL_BATCH], vectors[start : start + _FILL_BATCH], strict=True)
+                part = slice(start, start + _FILL_BATCH)
                 if own_transaction is not None:
-                    own_transaction.guarded(self._insert(_FILL_OWN, model, batch))
+                    own_transaction.guarded([self._insert(_FILL_OWN, model, texts[part], vectors[part])])
                 else:
-                    self._dictionary.send(self._insert(_FILL, model, batch))
+                    self._dictionary.send([self._insert(_FILL, model, texts[part], vectors[part])])
             if own_transaction is None:
                 self._dictionary.send([Text(_TRIM % (_KEPT + 2 * len(texts)))])
 
-    def _insert(self, statement: bytes, model: str, batch: Iterable[tuple[str, bytes]]) -> list[Command]:
-        oids = (pg.TEXT, pg.TEXT, self._dictionary.own.vector)
-        return [
-            Statement(statement, (model.encode(), text.encode(), vector), oids, (BINARY, BINARY, BINARY))
-            for text, vector in batch
-        ]
+    def _insert(self, statement: bytes, model: str, texts: Sequence[str], vectors: Sequence[bytes]) -> Statement:
+        arrays = (_array(pg.TEXT, [text.encode() for text in texts]), _array(self._dictionary.own.vector, vectors))
+        # 0: the casts of the statement say which arrays they are
+        return Statement(statement, (model.encode(), *arrays), (pg.TEXT, 0, 0), (BINARY, BINARY, BINARY))
 
     def until_known(
         self, run: Callable[[], None], undo: Callable[[], None], connection: Connection, *, inside: bool
@@ -135,3 +138,9 @@ class Embedder:
             seen.update(announced)
             self.fill(announced, connection if inside else None)
         raise OraError(604, "error occurred at recursive SQL level 1: embedding does not come to an end")
+
+
+def _array(element: int, items: Sequence[bytes]) -> bytes:
+    """Give PostgreSQL's binary form of an array of one dimension without NULLs."""
+    head = struct.pack(">iiIii", 1, 0, element, len(items), 1)
+    return head + b"".join(struct.pack(">i", len(item)) + item for item in items)
