@@ -30,6 +30,10 @@ from oraclerag.local.engine.commands import (
 )
 from oraclerag.local.interface import Client
 
+# Members as module constants: to look one up in its enumeration is felt in a short call.
+_IDLE = pq.TransactionStatus.IDLE
+_CONNECTED = pq.ConnStatus.OK
+_CHUNK = pq.ExecStatus.TUPLES_CHUNK
 _FAILED = frozenset({pq.ExecStatus.FATAL_ERROR, pq.ExecStatus.BAD_RESPONSE})
 _PREPARED_LIMIT = 256
 _LARGE = 8_000_000  # bytes to send at which moving them about would be felt
@@ -80,7 +84,7 @@ class Connection:
     @property
     def idle(self) -> bool:
         """Whether no transaction is open."""
-        return self._pgconn.transaction_status == pq.TransactionStatus.IDLE
+        return self._pgconn.transaction_status == _IDLE
 
     def _notice(self, result: PGresult) -> None:
         if result.error_field(pq.DiagnosticField.SQLSTATE) == _EMBED_NOTICE:
@@ -143,7 +147,7 @@ class Connection:
                 results.append(result)
             self._result()  # of the sync
         finally:
-            if pgconn.status == pq.ConnStatus.OK:
+            if pgconn.status == _CONNECTED:
                 pgconn.exit_pipeline_mode()
         if failure is not None:
             raise failure
@@ -198,7 +202,7 @@ class Connection:
         self._pgconn.finish()
 
     def _ready(self) -> None:
-        if self._pgconn.status != pq.ConnStatus.OK:
+        if self._pgconn.status != _CONNECTED:
             raise ConnectionLost("the connection to PostgreSQL is gone")
         if self._interrupted:
             self._interrupted = False
@@ -229,7 +233,7 @@ class Connection:
         last: PGresult | None = None
         while (result := self._result()) is not None:
             last = result
-            if result.status != pq.ExecStatus.TUPLES_CHUNK:
+            if result.status != _CHUNK:
                 continue
             chunks.append(result)
             if result.ntuples == _CHUNK_ROWS:

@@ -48,7 +48,7 @@ class Cursor:
     @property
     def waits_for_define(self) -> bool:
         """Whether rows must wait: the client has yet to say how it wants large values."""
-        return self.forms is None and any(column.type in _NEEDS_DEFINE for column in self.columns or ())
+        return self.forms is None and not _NEEDS_DEFINE.isdisjoint([column.type for column in self.columns or ()])
 
     def define(self, defines: list[BindInfo]) -> None:
         """Heed the define step, as far as it concerns large values; clients convert all others themselves."""

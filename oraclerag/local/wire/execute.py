@@ -24,6 +24,10 @@ from oraclerag.local.wire.statement_log import Trip
 
 _NO_MORE_ROWS = 1403
 _ARRAY_ERRORS = 24381
+# Members as module constants: to look one up in its enumeration is felt in a short call.
+_PARSE, _EXECUTE, _FETCH = int(Option.PARSE), int(Option.EXECUTE), int(Option.FETCH)
+_COMMIT, _DESCRIBE = int(Option.COMMIT), int(Option.DESCRIBE)
+_QUERY, _DML = StatementKind.QUERY, StatementKind.DML
 
 
 class Statements:
@@ -70,7 +74,7 @@ class Statements:
             cursor.directions = None
             count = 1 if request.is_query else request.executions
             rows = self._read_rows(reader, cursor, cursor.absent_binds(), count)
-        elif request.options & Option.PARSE:
+        elif request.options & _PARSE:
             cursor.binds, cursor.types = [], []
 
         def run() -> None:
@@ -90,7 +94,7 @@ class Statements:
         absent = cursor.absent_binds_again()
         count = 1 if fetches else request.count
         rows = self._read_rows(reader, cursor, absent, count)
-        options = Option.EXECUTE | (Option.FETCH if fetches else 0) | (Option.COMMIT if request.commit else 0)
+        options = _EXECUTE | (_FETCH if fetches else 0) | (_COMMIT if request.commit else 0)
         again = ExecuteRequest(
             options,
             cursor.id,
@@ -99,7 +103,7 @@ class Statements:
             0,
             0,
             count,
-            is_query=cursor.shape.kind is StatementKind.QUERY,
+            is_query=cursor.shape.kind is _QUERY,
             flags=0,
             scrolls=False,
         )
@@ -134,7 +138,7 @@ class Statements:
         try:
             self._before_run()
             action()
-            if cursor.shape.kind is StatementKind.QUERY:
+            if cursor.shape.kind is _QUERY:
                 self._after_read()
         except (StatementError, Closed):
             raise
@@ -164,15 +168,15 @@ class Statements:
         self._check_binds(cursor, request, raw)
         columns = convert_rows(cursor.binds, raw, absent, count, self._lobs) if raw else []
         kind = cursor.shape.kind
-        if kind is StatementKind.QUERY:
+        if kind is _QUERY:
             self._query(cursor, request, columns, out, trip)
-        elif kind is StatementKind.DDL and request.options & (Option.PARSE | Option.EXECUTE):
+        elif kind is _DML and request.options & _EXECUTE:
+            self._dml(cursor, request, columns, out, trip)
+        elif kind is StatementKind.DDL and request.options & (_PARSE | _EXECUTE):
             self._session.run(cursor.sql)  # Oracle runs DDL when it is parsed
             self._finish(out, cursor)
-        elif not request.options & Option.EXECUTE:
+        elif not request.options & _EXECUTE:
             raise OraError(3001, "unimplemented feature: parsing a statement that is no query without running it")
-        elif kind is StatementKind.DML:
-            self._dml(cursor, request, columns, out, trip)
         elif kind is StatementKind.PLSQL:
             self._block(cursor, request, columns, out)
         else:
@@ -184,7 +188,7 @@ class Statements:
         given, wanted = len(cursor.binds), len(cursor.shape.binds)
         if given > wanted:
             raise OraError(1036, "unrecognized bind variable passed to the statement")
-        if request.options & Option.EXECUTE and (given < wanted or len(raw) < given):
+        if request.options & _EXECUTE and (given < wanted or len(raw) < given):
             raise OraError(1008, "not all variables bound")
 
     def _finish(self, out: bytearray, cursor: Cursor, rows: int = 0) -> None:
@@ -204,22 +208,22 @@ class Statements:
         options = request.options
         if request.scrolls:
             raise OraError(3001, "unimplemented feature: scrollable cursors")
-        if options & Option.EXECUTE:
+        if options & _EXECUTE:
             cursor.close_rows()
             cursor.rows = self._session.query(cursor.sql, [column[0] for column in binds], cursor.types)
             cursor.columns = cursor.rows.columns
             cursor.fetched = 0
-        elif options & Option.DESCRIBE or cursor.columns is None:
+        elif options & _DESCRIBE or cursor.columns is None:
             cursor.columns = self._session.describe(cursor.sql)
-        if options & Option.PARSE or cursor.columns != cursor.described:
-            if not options & Option.PARSE:
+        if options & _PARSE or cursor.columns != cursor.described:
+            if not options & _PARSE:
                 cursor.adapt()
             put_describe(out, cursor.columns, self._dialect)
             cursor.described = cursor.columns
         wanted = request.rows
-        if not options & (Option.FETCH | Option.EXECUTE | Option.PARSE | Option.DESCRIBE):
+        if not options & (_FETCH | _EXECUTE | _PARSE | _DESCRIBE):
             wanted = request.executions  # the define step of large values is also the first fetch
-        elif not options & Option.FETCH:
+        elif not options & _FETCH:
             wanted = 0
         if wanted and cursor.rows is not None and not cursor.waits_for_define:
             self._put_rows(cursor, wanted, out, trip)
@@ -263,7 +267,7 @@ class Statements:
         trip.rows = total
         if result.error is not None:
             raise StatementError(result.error, cursor.id, total)
-        if request.options & Option.COMMIT and not result.errors:
+        if request.options & _COMMIT and not result.errors:
             self._session.commit()
         if returning is not None:
             put_returned(out, cursor.binds[returning:], result.returned, self._lobs)
@@ -286,7 +290,7 @@ class Statements:
         executions = max(request.executions, 1)
         rows: Sequence[Sequence[Any]] = list(zip(*binds, strict=True)) if binds else [()] * executions
         result = self._session.block(cursor.sql, rows, cursor.types)
-        if request.options & Option.COMMIT:
+        if request.options & _COMMIT:
             self._session.commit()
         if cursor.binds:
             if cursor.directions is None:

@@ -15,6 +15,10 @@ from oraclerag.local.wire.primitives import Reader
 from oraclerag.local.wire.statement_log import StatementLog, Trip
 from oraclerag.local.wire.verifier import Verifiers
 
+# Members as module constants: to look one up in its enumeration is felt in a short call.
+_FUNCTION, _PIGGYBACK, _END_OF_RESPONSE = MessageType.FUNCTION, MessageType.PIGGYBACK, MessageType.END_OF_RESPONSE
+_LAST_PACKET = DataFlag.END_OF_RESPONSE
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -71,7 +75,7 @@ class Session:
         try:
             reader = Reader(self._channel.data(), self._channel.data)
             kind = reader.u8()
-            while kind == MessageType.PIGGYBACK:
+            while kind == _PIGGYBACK:
                 code = self._read_head(reader)
                 if self._calls is None:
                     raise Closed
@@ -83,7 +87,7 @@ class Session:
 
     def _serve_message(self, kind: int, reader: Reader) -> None:
         out = bytearray()
-        if kind == MessageType.FUNCTION:
+        if kind == _FUNCTION:
             code = self._read_head(reader)
             if self._token:
                 put_token(out, self._token)
@@ -122,8 +126,8 @@ class Session:
     def _reply(self, out: bytearray, trip: Trip) -> None:
         self._log.add(self._serial, trip)
         if self._dialect.end_of_response:
-            out.append(MessageType.END_OF_RESPONSE)
-            self._channel.send_data(out, DataFlag.END_OF_RESPONSE)
+            out.append(_END_OF_RESPONSE)
+            self._channel.send_data(out, _LAST_PACKET)
         else:
             self._channel.send_data(out)
 
