@@ -27,6 +27,7 @@ from oraclerag.local.interface import BindType, Column, DmlResult, OraError, Row
 
 _T = TypeVar("_T")
 _KEPT_BINDINGS = 256
+_NONE = Parameters((), (), ((),))  # of one execution
 
 # Types that PostgreSQL could not infer, or inferred differently in two places: text then.
 _UNDECIDED = frozenset({"42P18", "42P08", "42725"})
@@ -152,7 +153,7 @@ class Executor:
         self, plan: Plan, names: Sequence[str], rows: Sequence[Sequence[Any]], types: Sequence[BindType]
     ) -> tuple[Prepared, Parameters]:
         if not plan.parameters:
-            return self._prepare(plan, ()), Parameters((), (), [()] * len(rows))
+            return self._prepare(plan, ()), Parameters((), (), [()] * len(rows)) if len(rows) != 1 else _NONE
         own = self._dictionary.own
         binding = self._bindings.get(plan.text)
         if binding is None or not binding.fits(plan, names, types):

@@ -246,6 +246,12 @@ class Connection:
         return last
 
     def _result(self) -> PGresult | None:
+        """Wait for the next result; most have come together with the one before."""
+        if self._pgconn.is_busy():
+            self._wait()
+        return self._pgconn.get_result()
+
+    def _wait(self) -> None:
         pgconn = self._pgconn
         pending = pgconn.flush()
         while pgconn.is_busy():
@@ -261,7 +267,6 @@ class Connection:
             except OperationalError as error:
                 raise ConnectionLost(str(error)) from None
             pending = pgconn.flush()
-        return pgconn.get_result()
 
     def _watch_client(self) -> None:
         if self._client is not None:

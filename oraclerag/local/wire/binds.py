@@ -25,6 +25,7 @@ from oraclerag.local.wire.vector import decode_vector
 _ARRAY = 0x40
 _NATIONAL_FORM = 2
 _SAME_AS = {3: OraType.NUMBER}  # BINARY_INTEGER travels as a NUMBER
+_TEXTS = frozenset({OraType.VARCHAR, OraType.CHAR, OraType.LONG})
 _LOBS = frozenset({OraType.CLOB, OraType.BLOB})
 _IMAGES = frozenset({OraType.JSON, OraType.VECTOR})
 
@@ -118,7 +119,7 @@ def read_bind_rows(
 
 def _special_reader(info: BindInfo) -> Callable[[Reader], Raw] | None:
     """Give what reads a value that is not simply bytes behind their length."""
-    element = _special_element(info.type)
+    element = _SPECIAL.get(info.type)
     if not info.is_array:
         return element
 
@@ -128,16 +129,8 @@ def _special_reader(info: BindInfo) -> Callable[[Reader], Raw] | None:
     return read_array
 
 
-def _special_element(kind: int) -> Callable[[Reader], Raw] | None:
-    if kind in _LOBS:
-        return lambda reader: reader.counted() or b""
-    if kind in _IMAGES:
-        return _read_image
-    if kind == OraType.BOOLEAN:
-        return _read_boolean
-    if kind == OraType.CURSOR:
-        return _read_cursor
-    return None
+def _read_locator(reader: Reader) -> bytes:
+    return reader.counted() or b""
 
 
 def _read_image(reader: Reader) -> bytes:
@@ -160,6 +153,14 @@ def _read_cursor(reader: Reader) -> bytes:
     if reader.u8():
         reader.number()
     return b""
+
+
+_SPECIAL: dict[int, Callable[[Reader], bytes]] = {
+    **dict.fromkeys(_LOBS, _read_locator),
+    **dict.fromkeys(_IMAGES, _read_image),
+    OraType.BOOLEAN: _read_boolean,
+    OraType.CURSOR: _read_cursor,
+}
 
 
 def convert_rows(
@@ -188,7 +189,7 @@ def convert_rows(
 def _converter(info: BindInfo, lobs: LobTable) -> Callable[[Any], Any]:
     if info.type in _LOBS:
         return lambda locator: lobs.get(locator).value()
-    if info.type in (OraType.VARCHAR, OraType.CHAR, OraType.LONG):
+    if info.type in _TEXTS:
         if info.is_national:
             return lambda data: data.decode("utf-16-be")
         return bytes.decode

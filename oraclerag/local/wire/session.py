@@ -134,7 +134,7 @@ class Session:
     def _answer(self, code: int, reader: Reader, out: bytearray) -> None:
         """Answer one call; ``out`` holds what comes before its own response."""
         before = len(out)
-        trip = Trip(NAMES.get(code, f"function {code}"))
+        trip = Trip(NAMES.get(code) or f"function {code}")
         failure: StatementError | None = None
         try:
             self._run(code, reader, out, trip)
