@@ -81,5 +81,6 @@ def test_what_is_accepted_holds_no_text_of_the_caller_but_names(wanted: dict[str
         return
     assert set(re.findall(r":(\w+)", sql)) == set(binds)
     assert list(binds.values()) == list(wanted.values())
-    assert re.fullmatch(r"[A-Za-z0-9_.:,$'() =]*", sql)
-    assert sql.count("'") == 2 * sum(key.startswith("metadata.") for key in wanted)
+    assert re.fullmatch(r"[A-Za-z0-9_.:,$'\"() =]*", sql)
+    paths = sum(key.startswith("metadata.") for key in wanted)
+    assert sql.count("'") == sql.count('"') == 2 * paths
