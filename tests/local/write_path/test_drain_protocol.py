@@ -12,7 +12,7 @@ import pytest
 
 from oraclerag import in_force
 from oraclerag.backfill import backfill
-from oraclerag.claim import Claim, Queue, Turns
+from oraclerag.claim import Claim, Postponed, Queue, Turns
 from oraclerag.drain import WorkerState
 from oraclerag.errors import ConnectionFailed, ModelNotActive, ParallelDml, StatementFailed
 from oraclerag.merge import Merge, Merged
@@ -144,6 +144,29 @@ def test_a_slow_worker_writes_nothing_after_another_has_taken_over(
     assert (report.indexed, report.given_back) == (0, 1)
     assert tracker.texts() == {"1": ["[TASK #1] new\nStatus: OPEN | Sprint: none\nDescription: -\nComments:"]}
     assert tracker.queue() == []
+
+
+@pytest.mark.parametrize("late", ["renew", "give_back", "settle", "postpone"])
+def test_nothing_of_a_claim_that_was_taken_over_touches_rows_or_tickets(tracker: Tracker, late: str) -> None:
+    tracker.task(1)
+    tracker.enqueue(1)
+    with tracker.account.connect() as slow:
+        lost = claim(tracker, slow)
+        tracker.due()
+        assert [entity.source_id for entity in claim(tracker, tracker.connection).entities] == ["1"]
+
+        def state() -> list[list[tuple[Any, ...]]]:
+            return [tracker.sql(f"SELECT * FROM {table} ORDER BY 1") for table in ("RAG_DIRTY", "RAG_ENTITY")]
+
+        before = state()
+        queue = Queue(slow, tracker.database.schema, lease=900, max_attempts=5)
+        if late == "postpone":
+            failures = [Postponed(entity, "SOURCE", "too late", 1.0, unread=True) for entity in lost.entities]
+            queue.postpone(lost, failures)
+        else:
+            getattr(queue, late)(lost, lost.entities)
+        slow.commit()
+        assert state() == before
 
 
 def test_a_change_during_the_work_is_not_lost(tracker: Tracker, monkeypatch: pytest.MonkeyPatch) -> None:
