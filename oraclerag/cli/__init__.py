@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from oraclerag import __version__
-from oraclerag.cli import demo, index, local, model, provision, queue, search, source, status, worker
+from oraclerag.cli import backfill, demo, index, local, model, provision, queue, search, source, status, worker
 from oraclerag.cli.options import configuration
 from oraclerag.errors import OracleRagError
 
@@ -45,7 +45,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for part in (demo, provision, source, worker, search, status):
+for part in (demo, provision, source, backfill, worker, search, status):
     part.register(app)
 for group in (local, model, source, queue, index):
     app.add_typer(group.group)
