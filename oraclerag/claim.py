@@ -11,7 +11,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import oracledb
 
@@ -20,7 +20,7 @@ from oraclerag.errors import Contention, MissingTenant
 from oraclerag.records import NO_TENANT, Claimed, Held
 from oraclerag.statements import Statements
 
-__all__ = ["Claim", "Postponed", "Queue", "Turns"]
+__all__ = ["Claim", "Postponed", "Queue", "Turn", "Turns"]
 
 CRASHED = "CRASHED"
 _UNIQUE = "ORA-00001"
@@ -50,12 +50,37 @@ class Postponed:
     unread: bool
 
 
+class Turn(NamedTuple):
+    """A lane, the tenant whose turn it is, and the sources in which something of it is due, the next one first."""
+
+    lane: int
+    tenant: str
+    sources: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class Turns:
-    """Whose turn it was: tenants by name in either lane, and how many batches were claimed."""
+    """Whose turn it was: tenants by name in either lane, how often it began anew, and how many batches were claimed."""
 
     last: dict[int, str | None] = field(default_factory=lambda: {0: None, 1: None})
+    rounds: dict[int, int] = field(default_factory=lambda: {0: 0, 1: 0})
     batches: int = 0
+
+    def took(self, turn: Turn) -> None:
+        """Note that a tenant had its turn."""
+        last = self.last[turn.lane]
+        if last is not None and turn.tenant <= last:
+            self.rounds[turn.lane] += 1
+        self.last[turn.lane] = turn.tenant
+
+    def of(self, lane: int, after: Mapping[str, str | None], first: Mapping[str, str | None]) -> Turn | None:
+        """Give the turn of a lane from the next and the first tenant of every source; None where nothing is due."""
+        for tenants in (after, first):
+            if waiting := sorted({tenant for tenant in tenants.values() if tenant is not None}):
+                sources = sorted(source for source, tenant in tenants.items() if tenant == waiting[0])
+                begin = self.rounds[lane] % len(sources)  # another source each time: none waits behind the others
+                return Turn(lane, waiting[0], (*sources[begin:], *sources[:begin]))
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,33 +112,33 @@ class Queue:
         self._lease = lease
         self._max_attempts = max_attempts
 
-    def turn(self, turns: Turns, types: Collection[str]) -> list[tuple[int, str]]:
+    def turn(self, turns: Turns, types: Collection[str]) -> list[Turn]:
         """Say which lane and tenant are next, and which after them; empty where nothing waits. One plain query.
 
         ``types`` are the sources that this worker may serve, at least one.
         """
-        listed, binds = in_list(sorted(types), "t")
+        binds = {f"t{number}": name for number, name in enumerate(sorted(types))}
+        statement = "\nUNION ALL\n".join(self._sql.with_names("next_tenants", source=f":{bind}") for bind in binds)
         with self._connection.cursor() as cursor, own_tables():
-            cursor.execute(
-                self._sql.with_names("next_tenants", types=listed),
-                {**binds, "last_change": turns.last[0], "last_bulk": turns.last[1]},
-            )
-            row = cursor.fetchone()
-        next_change, first_change, next_bulk, first_bulk = row or (None,) * 4
-        found = [(0, next_change or first_change), (1, next_bulk or first_bulk)]
+            cursor.execute(statement, {**binds, "last_change": turns.last[0], "last_bulk": turns.last[1]})
+            rows = cursor.fetchall()
+        found = [
+            turns.of(lane, {row[0]: row[2 * lane + 1] for row in rows}, {row[0]: row[2 * lane + 2] for row in rows})
+            for lane in (0, 1)
+        ]
         if turns.batches % _BULK_TURN == _BULK_TURN - 1:
             found.reverse()
-        return [(lane, tenant) for lane, tenant in found if tenant is not None]
+        return [turn for turn in found if turn is not None]
 
     def claim(self, lane: int, tenant: str, *, types: Mapping[str, bool], limit: int, come_back: float) -> Claim:
         """Claim up to ``limit`` rows of a tenant; commits.
 
-        ``types`` are the sources that this worker serves, each with whether it maps tenants; ``come_back`` is when rows
-        of entities that others hold are tried again, in seconds.
+        ``types`` are the sources to take from, in this order, each with whether it maps tenants; ``come_back`` is when
+        rows of entities that others hold are tried again, in seconds.
         """
         token = str(uuid.uuid4())
         with self._connection.cursor() as cursor, own_tables():
-            rows = self._pick(cursor, lane, tenant, sorted(types), limit)
+            rows = self._pick(cursor, lane, tenant, tuple(types), limit)
             entities: tuple[Claimed, ...] = ()
             buried: list[tuple[_Row, str, str]] = []
             if rows:
@@ -204,15 +229,18 @@ class Queue:
             self._many(cursor, "postpone", sorted(rows, key=lambda row: row["dirty_id"]))
 
     def _pick(self, cursor: oracledb.Cursor, lane: int, tenant: str, types: Sequence[str], limit: int) -> list[_Row]:
-        listed, binds = in_list(types, "t")
-        statement = self._sql.with_names("pick", types=listed)
-        # Rows are locked as they are fetched: ask for as many as are wanted and for no more.
-        cursor.arraysize = cursor.prefetchrows = limit
-        cursor.execute(statement, {**binds, "lane": lane, "tenant_id": tenant})
-        rows = [
-            _Row(int(row[0]), row[1], row[2], row[3], row[4], int(row[5]), int(row[6]))
-            for row in cursor.fetchmany(limit)
-        ]
+        rows: list[_Row] = []
+        for source_type in types:
+            wanted = limit - len(rows)
+            # Rows are locked as they are fetched: ask for as many as are wanted and for no more.
+            cursor.arraysize = cursor.prefetchrows = wanted
+            cursor.execute(self._sql["pick"], lane=lane, source_type=source_type, tenant_id=tenant)
+            rows += [
+                _Row(int(row[0]), row[1], row[2], row[3], row[4], int(row[5]), int(row[6]))
+                for row in cursor.fetchmany(wanted)
+            ]
+            if len(rows) >= limit or (rows and rows[0].suspect):
+                break
         if rows and rows[0].suspect:
             return rows[:1]
         return [row for row in rows if not row.suspect]

@@ -156,17 +156,18 @@ class _Batch:
         # What is in force is asked for when something waits; while a source is left alone, before every look.
         served = self._served(in_force.read(self._connection, self._schema)) if state.idle_sources else None
         for _ in range(2):
-            types = self._sources if served is None else served
-            turns = self._queue.turn(state.turns, types) if types else []
+            asked = self._sources if served is None else served
+            turns = self._queue.turn(state.turns, asked) if asked else []
             if turns and served is None:
                 served = self._served(in_force.read(self._connection, self._schema))
             if not turns or not served:
                 return False
-            for lane, tenant in turns:
+            for turn in turns:
+                types = {name: served[name] for name in turn.sources if name in served}
                 claim = self._queue.claim(
-                    lane, tenant, types=served, limit=settings.batch_size, come_back=settings.poll_interval
+                    turn.lane, turn.tenant, types=types, limit=settings.batch_size, come_back=settings.poll_interval
                 )
-                state.turns.last[lane] = tenant
+                state.turns.took(turn)
                 self._tally.dead += claim.buried
                 self._tally.claimed += claim.buried
                 if claim.entities:

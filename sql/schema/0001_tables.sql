@@ -102,7 +102,10 @@ CREATE TABLE /*schema*/RAG_DIRTY (
 ) INITRANS 16
 /
 
-CREATE INDEX /*schema*/RAG_DIRTY_PICK_IDX ON /*schema*/RAG_DIRTY (STATE, LANE, TENANT_ID, AVAILABLE_AT, DIRTY_ID)
+-- In the order in which claims read: one source, one tenant, oldest first. What waits for another source, tenant or time
+-- is not read past.
+CREATE INDEX /*schema*/RAG_DIRTY_PICK_IDX ON /*schema*/RAG_DIRTY
+  (STATE, LANE, SOURCE_TYPE, TENANT_ID, AVAILABLE_AT, DIRTY_ID)
 /
 
 CREATE INDEX /*schema*/RAG_DIRTY_SRC_IDX ON /*schema*/RAG_DIRTY (SOURCE_TYPE, SOURCE_ID)

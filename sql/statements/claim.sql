@@ -1,23 +1,25 @@
 -- The queue's protocol: claim, ticket, settle, give back, postpone. All times are the database's, in UTC.
 
 -- name: next_tenants
--- An idle poll is this one plain query: the tenant whose turn it is, per lane, and the first one to begin again with.
--- The first row in the index's order, not MIN: that would read a whole backlog, since the index has no SOURCE_TYPE.
-SELECT (SELECT /*+ INDEX_ASC(a RAG_DIRTY_PICK_IDX) */ a.TENANT_ID FROM /*schema*/RAG_DIRTY a
-          WHERE a.STATE = 'READY' AND a.LANE = 0 AND a.TENANT_ID > :last_change
-          AND a.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) AND a.SOURCE_TYPE IN (/*types*/TYPES)
+-- An idle poll is one plain query: of one source the tenant whose turn it is, per lane, and the first one to begin again
+-- with; UNION ALL puts the sources together. Source by source, because that is the index's order: the backlog of a source
+-- that is left alone is not read past. The first row in that order, not MIN, which would read the whole backlog.
+SELECT /*source*/SOURCE AS SOURCE_TYPE,
+       (SELECT /*+ INDEX_ASC(a RAG_DIRTY_PICK_IDX) */ a.TENANT_ID FROM /*schema*/RAG_DIRTY a
+          WHERE a.STATE = 'READY' AND a.LANE = 0 AND a.SOURCE_TYPE = /*source*/SOURCE AND a.TENANT_ID > :last_change
+          AND a.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
           ORDER BY a.TENANT_ID FETCH FIRST 1 ROWS ONLY) AS NEXT_CHANGE,
        (SELECT /*+ INDEX_ASC(b RAG_DIRTY_PICK_IDX) */ b.TENANT_ID FROM /*schema*/RAG_DIRTY b
-          WHERE b.STATE = 'READY' AND b.LANE = 0
-          AND b.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) AND b.SOURCE_TYPE IN (/*types*/TYPES)
+          WHERE b.STATE = 'READY' AND b.LANE = 0 AND b.SOURCE_TYPE = /*source*/SOURCE
+          AND b.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
           ORDER BY b.TENANT_ID FETCH FIRST 1 ROWS ONLY) AS FIRST_CHANGE,
        (SELECT /*+ INDEX_ASC(c RAG_DIRTY_PICK_IDX) */ c.TENANT_ID FROM /*schema*/RAG_DIRTY c
-          WHERE c.STATE = 'READY' AND c.LANE = 1 AND c.TENANT_ID > :last_bulk
-          AND c.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) AND c.SOURCE_TYPE IN (/*types*/TYPES)
+          WHERE c.STATE = 'READY' AND c.LANE = 1 AND c.SOURCE_TYPE = /*source*/SOURCE AND c.TENANT_ID > :last_bulk
+          AND c.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
           ORDER BY c.TENANT_ID FETCH FIRST 1 ROWS ONLY) AS NEXT_BULK,
        (SELECT /*+ INDEX_ASC(d RAG_DIRTY_PICK_IDX) */ d.TENANT_ID FROM /*schema*/RAG_DIRTY d
-          WHERE d.STATE = 'READY' AND d.LANE = 1
-          AND d.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) AND d.SOURCE_TYPE IN (/*types*/TYPES)
+          WHERE d.STATE = 'READY' AND d.LANE = 1 AND d.SOURCE_TYPE = /*source*/SOURCE
+          AND d.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
           ORDER BY d.TENANT_ID FETCH FIRST 1 ROWS ONLY) AS FIRST_BULK
 FROM dual
 
@@ -27,8 +29,8 @@ FROM dual
 SELECT /*+ FIRST_ROWS(32) INDEX_ASC(d RAG_DIRTY_PICK_IDX) */
        d.DIRTY_ID, d.SOURCE_TYPE, d.SOURCE_ID, d.TENANT_ID, d.CLAIM, d.ATTEMPTS, d.CRASHES
 FROM /*schema*/RAG_DIRTY d
-WHERE d.STATE = 'READY' AND d.LANE = :lane AND d.TENANT_ID = :tenant_id
-  AND d.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) AND d.SOURCE_TYPE IN (/*types*/TYPES)
+WHERE d.STATE = 'READY' AND d.LANE = :lane AND d.SOURCE_TYPE = :source_type AND d.TENANT_ID = :tenant_id
+  AND d.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
 ORDER BY d.AVAILABLE_AT, d.DIRTY_ID
 FOR UPDATE SKIP LOCKED
 

@@ -28,9 +28,9 @@ NAMES = {
     "keys": "(:type0, :key0), (:type1, :key1)",
     "model": "TINY_1A2B3C4D",
     "partitions": "10",
+    "source": ":source",
     "text": ":text",
     "type": "VECTOR(384, FLOAT32)",
-    "types": ":type0, :type1",
 }
 
 

@@ -215,11 +215,11 @@ def test_tenants_take_turns(tracker: Tracker) -> None:
             tracker.enqueue(f"{tenant}-{number}", tenant=tenant)
     queue = Queue(tracker.connection, tracker.database.schema, lease=300, max_attempts=5)
     served = []
-    while turn := queue.turn(turns, ["task"]):
-        lane, tenant = turn[0]
-        queue.claim(lane, tenant, types={"task": False}, limit=1, come_back=2.0)
-        turns.last[lane] = tenant
-        served.append(tenant)
+    while found := queue.turn(turns, ["task"]):
+        turn = found[0]
+        queue.claim(turn.lane, turn.tenant, types={"task": False}, limit=1, come_back=2.0)
+        turns.took(turn)
+        served.append(turn.tenant)
     assert served == ["acme", "beta", "coda", "acme", "beta", "acme", "acme", "acme"]
 
 
