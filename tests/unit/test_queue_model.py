@@ -29,6 +29,7 @@ class Protocol:
     deaths: int = 1
     lease_ends: int = 1  # of workers that are alive
     outages: int = 0
+    retries: int = 0  # of rows that are DEAD, by somebody on call
     old_worker: bool = False  # the last worker keeps the settings of the beginning
     read_after_claim: bool = True
     settle_by_id: bool = True
@@ -39,6 +40,7 @@ class Protocol:
     suspects_alone: bool = True
     first_death_is_nobodys: bool = True
     tickets: bool = True
+    retry_forgets: bool = True
 
 
 class Row(NamedTuple):
@@ -78,6 +80,7 @@ class World(NamedTuple):
     deaths: int
     lease_ends: int
     outages: int
+    retries: int
 
 
 def start(p: Protocol) -> World:
@@ -93,6 +96,7 @@ def start(p: Protocol) -> World:
         deaths=p.deaths,
         lease_ends=p.lease_ends,
         outages=p.outages,
+        retries=p.retries,
     )
 
 
@@ -112,6 +116,8 @@ def steps(p: Protocol, w: World) -> Iterator[World]:
     if w.done < len(p.changes):
         yield change(p, w)
     yield from clock(w)
+    if w.retries:
+        yield from retry(p, w)
     for me, worker in enumerate(w.workers):
         if worker.step != "idle" and w.deaths:
             yield died(w, me)
@@ -163,6 +169,14 @@ def clock(w: World) -> Iterator[World]:
         if ticket.holder is not None and not ticket.over and (ticket.holder == NOBODY or w.lease_ends):
             left = w.lease_ends - (ticket.holder != NOBODY)
             yield w._replace(tickets=at(w.tickets, number, ticket._replace(over=True)), lease_ends=left)
+
+
+def retry(p: Protocol, w: World) -> Iterator[World]:
+    """A DEAD row begins anew: READY, and nothing counts against it any more."""
+    for number, row in enumerate(w.queue):
+        if row.dead:
+            row = row._replace(dead=False, alone=0, crashes=0 if p.retry_forgets else row.crashes)
+            yield w._replace(queue=at(w.queue, number, row), retries=w.retries - 1)
 
 
 def died(w: World, me: int) -> World:
@@ -318,12 +332,13 @@ PAIR = Protocol((("set", 0), ("set", 1), ("delete", 0)), entities=2, deaths=1, l
 DEPLOY = Protocol((("set", 0), ("settings", 0)), deaths=1, lease_ends=1, outages=1, old_worker=True)
 REINDEX = Protocol((("set", 0), ("silent", 0), ("reindex", 0)), deaths=0, lease_ends=2)
 DEATHS = Protocol((("set", 0), ("set", 1)), entities=2, workers=1, deaths=4, lease_ends=0)
+RETRY = Protocol((("set", 0), ("delete", 0)), deaths=3, lease_ends=0, retries=2)
 
 
 @pytest.mark.parametrize(
     "case",
-    [LIFE, THREE, PAIR, DEPLOY, REINDEX, DEATHS],
-    ids=["life", "three workers", "two entities", "deployment", "reindex", "deaths"],
+    [LIFE, THREE, PAIR, DEPLOY, REINDEX, DEATHS, RETRY],
+    ids=["life", "three workers", "two entities", "deployment", "reindex", "deaths", "retry"],
 )
 def test_the_protocol_holds(case: Protocol) -> None:
     visited, wrong = explore(case)
@@ -343,6 +358,7 @@ def test_the_protocol_holds(case: Protocol) -> None:
         (REINDEX, {"settle_own_claim_only": False}),
         (DEATHS, {"suspects_alone": False}),
         (DEATHS, {"first_death_is_nobodys": False}),
+        (RETRY, {"retry_forgets": False}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, dict) else None,
 )
