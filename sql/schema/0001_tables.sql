@@ -108,7 +108,8 @@ CREATE INDEX /*schema*/RAG_DIRTY_PICK_IDX ON /*schema*/RAG_DIRTY
   (STATE, LANE, SOURCE_TYPE, TENANT_ID, AVAILABLE_AT, DIRTY_ID)
 /
 
-CREATE INDEX /*schema*/RAG_DIRTY_SRC_IDX ON /*schema*/RAG_DIRTY (SOURCE_TYPE, SOURCE_ID)
+-- STATE, so that the DEAD rows of an entity are found beside any number of others.
+CREATE INDEX /*schema*/RAG_DIRTY_SRC_IDX ON /*schema*/RAG_DIRTY (SOURCE_TYPE, SOURCE_ID, STATE)
 /
 
 -- The stable way in for plain SQL: INSERT INTO RAG_ENQUEUE (SOURCE_TYPE, SOURCE_ID) VALUES ('task', '42').
