@@ -145,7 +145,10 @@ class Query:
 
     def send(self, pgconn: abc.PGconn) -> None:
         """Send it."""
-        pgconn.send_query_prepared(self.name, _list(self.values), _list(self.formats), BINARY)
+        if self.values:
+            pgconn.send_query_prepared(self.name, list(self.values), list(self.formats), BINARY)
+        else:
+            pgconn.send_query_prepared(self.name, None, None, BINARY)
 
 
 @dataclass(frozen=True, slots=True)

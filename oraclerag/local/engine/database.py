@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from functools import lru_cache
 
 import psycopg
@@ -40,8 +39,7 @@ class Database:
         self.dictionary = Dictionary(conninfo)
         self.embedder = Embedder(models, self.dictionary)
         self.shape = lru_cache(maxsize=_KEPT_PLANS)(shape)
-        self._plans: OrderedDict[tuple[str, str], Plan] = OrderedDict()
-        self._plans_epoch = -1
+        self._plans: dict[tuple[str, str], tuple[int, Plan]] = {}  # with the epoch of the dictionary
         self._lock = threading.Lock()
 
     def create_user(self, name: str, password: str) -> None:
@@ -76,21 +74,17 @@ class Database:
         """Translate a statement, or give the plan that was made since the last DDL."""
         key = (schema, sql)
         epoch = self.dictionary.epoch
-        with self._lock:
-            if self._plans_epoch != epoch:
-                self._plans.clear()
-                self._plans_epoch = epoch
-            known = self._plans.get(key)
-            if known is not None:
-                self._plans.move_to_end(key)
-                return known
+        known = self._plans.get(key)
+        if known is not None and known[0] == epoch:
+            return known[1]
         plan = translate(sql, self.names(schema))
         self._refuse_internals(plan)
         with self._lock:
-            if self._plans_epoch == epoch == self.dictionary.epoch:
-                self._plans[key] = plan
-                if len(self._plans) > _KEPT_PLANS:
-                    self._plans.popitem(last=False)
+            # A plan that was made while the catalog changed carries the epoch of before and is not used again.
+            self._plans.pop(key, None)
+            self._plans[key] = (epoch, plan)
+            if len(self._plans) > _KEPT_PLANS:
+                del self._plans[next(iter(self._plans))]
         return plan
 
     def _refuse_internals(self, plan: Plan) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from psycopg.pq.abc import PGresult
 
@@ -25,7 +25,6 @@ from oraclerag.local.engine.rows import CursorRows, ResultRows
 from oraclerag.local.engine.session_settings import Environment
 from oraclerag.local.interface import BindType, Column, DmlResult, OraError, RowError
 
-_T = TypeVar("_T")
 _KEPT_BINDINGS = 256
 _NONE = Parameters((), (), ((),))  # of one execution
 
@@ -88,25 +87,29 @@ class Executor:
         self, plan: Plan, names: Sequence[str], binds: Sequence[Any], types: Sequence[BindType], context: Context
     ) -> ResultRows | CursorRows:
         """Run a query."""
+        self._forget_outdated()
+        try:
+            return self._query(plan, names, binds, types, context)
+        except PgError as error:
+            self._again_or_raise(error)
+            return self._query(plan, names, binds, types, context)
 
-        def attempt() -> ResultRows | CursorRows:
+    def _query(
+        self, plan: Plan, names: Sequence[str], binds: Sequence[Any], types: Sequence[BindType], context: Context
+    ) -> ResultRows | CursorRows:
+        if plan.parameters:
             prepared, parameters = self._parameters(plan, names, [binds], types)
-            if plan.locks and plan.lock_wait is LockWait.SKIP_LOCKED:
-                return self._open_cursor(plan, prepared, parameters, context)
-            result = self._run_query(plan, prepared, parameters)
-            rows = ResultRows(
-                result,
-                self._columns(plan, prepared),
-                prepared,
-                self._dictionary.own,
-                self._environment.zone,
-                ends_with_transaction=plan.locks,
-            )
-            if plan.locks:
-                self._bound_to_transaction.append(rows)
-            return rows
-
-        return self._with_fresh_plans(attempt)
+        else:
+            prepared, parameters = self._connection.prepare(plan.text, ()), _NONE
+        if plan.locks and plan.lock_wait is LockWait.SKIP_LOCKED:
+            return self._open_cursor(plan, prepared, parameters, context)
+        run = self._run_embedding if plan.embeds else self._run_once
+        chunks = run(plan, prepared, parameters)
+        columns = prepared.described.get(plan.headings) or self._columns(plan, prepared)
+        rows = ResultRows(chunks, columns, prepared, self._dictionary.own, self._environment.zone, plan.locks)
+        if plan.locks:
+            self._bound_to_transaction.append(rows)
+        return rows
 
     def dml(
         self,
@@ -120,26 +123,37 @@ class Executor:
     ) -> DmlResult:
         """Run DML once per row; what fails in the first row is raised, unless batch errors were asked for."""
         self._check_identity(plan)
+        self._forget_outdated()
+        try:
+            outcome = self._dml(plan, names, rows, types, batch_errors=batch_errors)
+        except PgError as error:
+            self._again_or_raise(error)
+            outcome = self._dml(plan, names, rows, types, batch_errors=batch_errors)
+        return self._result(plan, outcome, types, context, batch_errors=batch_errors)
 
-        def attempt() -> DmlResult:
-            prepared, parameters = self._parameters(plan, names, rows, types)
-            outcome = self._run_dml(plan, prepared, parameters, batch_errors=batch_errors)
-            return self._result(plan, outcome, types, context, batch_errors=batch_errors)
+    def _dml(
+        self,
+        plan: Plan,
+        names: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        types: Sequence[BindType],
+        *,
+        batch_errors: bool,
+    ) -> Outcome:
+        prepared, parameters = self._parameters(plan, names, rows, types)
+        return self._run_dml(plan, prepared, parameters, batch_errors=batch_errors)
 
-        return self._with_fresh_plans(attempt)
-
-    def _with_fresh_plans(self, attempt: Callable[[], _T]) -> _T:
-        """Run with prepared statements that know the catalog as it is."""
+    def _forget_outdated(self) -> None:
+        """Drop statements that were prepared before the catalog changed."""
         if self._epoch != self._dictionary.epoch:
             self._epoch = self._dictionary.epoch
             self._connection.forget_prepared()
-        try:
-            return attempt()
-        except PgError as error:
-            if error.state == "0A000" and "cached plan" in error.message:
-                self._connection.forget_prepared()
-                return attempt()
-            raise
+
+    def _again_or_raise(self, error: PgError) -> None:
+        """Raise an error, unless it says that a prepared statement is outdated: it is to be run once more then."""
+        if error.state != "0A000" or "cached plan" not in error.message:
+            raise error
+        self._connection.forget_prepared()
 
     def _prepare(self, plan: Plan, oids: tuple[int, ...]) -> Prepared:
         try:
@@ -184,9 +198,7 @@ class Executor:
             )
         return known
 
-    def _run_query(self, plan: Plan, prepared: Prepared, parameters: Parameters) -> list[PGresult]:
-        if not plan.embeds:
-            return self._run_once(plan, prepared, parameters)
+    def _run_embedding(self, plan: Plan, prepared: Prepared, parameters: Parameters) -> list[PGresult]:
         results: list[list[PGresult]] = []
         self._embedder.until_known(
             lambda: results.append(self._run_once(plan, prepared, parameters)),
@@ -199,7 +211,10 @@ class Executor:
     def _run_once(self, plan: Plan, prepared: Prepared, parameters: Parameters) -> list[PGresult]:
         connection = self._connection
         query = Query(prepared.name, parameters.rows[0], parameters.formats)
-        settings, resets = _settings(plan)
+        settings: list[Command] = []
+        resets: list[Command] = []
+        if plan.wants_settings:
+            settings, resets = _settings(plan)
         if not connection.idle:
             connection.guarded([*settings, query, *resets])
             return query.chunks
@@ -338,8 +353,6 @@ class Executor:
 
 def _settings(plan: Plan) -> tuple[list[Command], list[Command]]:
     """Give the settings that a query wants for itself, and what takes them back within the transaction."""
-    if plan.probes is None and plan.ef_search is None and not plan.locks:
-        return [], []
     wanted: list[tuple[bytes, bytes]] = []
     if plan.probes is not None:
         wanted.append((b"ivfflat.probes", b"%d" % plan.probes))

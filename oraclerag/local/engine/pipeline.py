@@ -100,7 +100,9 @@ class Connection:
         """Run one query by itself."""
         self._ready()
         query.send(self._pgconn)
-        self._check(self._collect(query.chunks))
+        result = self._collect(query.chunks)
+        if result is None or result.status in _FAILED:
+            self._check(result)
 
     def simple(self, text: bytes) -> PGresult:
         """Run statements in the simple protocol (several are one transaction) and give the last result, in text."""
@@ -266,7 +268,8 @@ class Connection:
                 pgconn.consume_input()
             except OperationalError as error:
                 raise ConnectionLost(str(error)) from None
-            pending = pgconn.flush()
+            if pending:
+                pending = pgconn.flush()
 
     def _watch_client(self) -> None:
         if self._client is not None:

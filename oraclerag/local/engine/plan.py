@@ -75,6 +75,11 @@ class Plan:
     tables: tuple[tuple[str, str], ...] = ()
     columns: tuple[str, ...] = ()
 
+    @property
+    def wants_settings(self) -> bool:
+        """Whether settings of PostgreSQL must be changed around it."""
+        return self.locks or self.probes is not None or self.ef_search is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Names:

@@ -36,17 +36,16 @@ class ResultRows:
 
     def __init__(
         self,
-        chunks: Sequence[PGresult],
+        chunks: list[PGresult],
         columns: tuple[Column, ...],
         prepared: Prepared,
         own: Oids,
         zone: dt.tzinfo,
-        *,
         ends_with_transaction: bool = False,
     ) -> None:
         self.columns = columns
         self.ends_with_transaction = ends_with_transaction
-        self._chunks = list(chunks)
+        self._chunks = chunks
         self._position = 0  # in the first chunk; what is read to its end is dropped
         self._prepared = prepared
         self._own = own

@@ -61,7 +61,7 @@ class Session:
         self._settings = SessionSettings(self._connection, environment)
         self._catalog_touched = False
         self._probing: str | None = None
-        self._depth = 0
+        self.depth = 0  # of calls inside one another
 
     @property
     def in_transaction(self) -> bool:
@@ -88,7 +88,8 @@ class Session:
             plan = self._plan(sql, StatementKind.QUERY)
             if plan.locks:
                 self._probing = None
-            return self._executor.query(plan, self.shape(sql).binds, binds, types, context)
+            names = self.shape(sql).binds if plan.parameters else ()
+            return self._executor.query(plan, names, binds, types, context)
 
     def values(self, sql: str, binds: Sequence[Any], types: Sequence[BindType]) -> list[tuple[Any, ...]]:
         """Run an Oracle query to its end and give its rows as Python values."""
@@ -257,14 +258,10 @@ class Session:
         """Turn whatever goes wrong inside into an OraError."""
         return _Call(self, Context(ddl[0] if ddl else sql, self.schema, ddl is not None))
 
-    def enter_call(self) -> None:
-        """Begin a call, or one inside another."""
-        self._depth += 1
-
     def leave_call(self) -> None:
-        """End it."""
-        self._depth -= 1
-        if not self._depth:
+        """End a call, or one inside another."""
+        self.depth -= 1
+        if not self.depth:
             # A wish to stop concerns the client's whole call, a PL/SQL block with all its statements.
             self._connection.forget_interrupt()
 
@@ -330,13 +327,15 @@ class _Call:
         self._context = context
 
     def __enter__(self) -> Context:
-        self._session.enter_call()
+        self._session.depth += 1
         return self._context
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._session.leave_call()
+        if error is None:
+            return
         if isinstance(error, PgError):
             raise ora_error(error, self._context) from None
         if isinstance(error, Cancelled):

@@ -22,6 +22,7 @@ _VERSION_TEXT = b"Local development database for Oracle clients"
 
 _REEXECUTE, _FETCH, _LOGOFF, _COMMIT, _ROLLBACK = 4, 5, 9, 14, 15
 _VERSION, _REEXECUTE_AND_FETCH, _EXECUTE, _LOB, _PING, _END_PIPELINE = 59, 78, 94, 96, 147, 200
+_AGAIN = (_REEXECUTE_AND_FETCH, _REEXECUTE)
 NAMES = {
     _REEXECUTE: "execute again",
     _REEXECUTE_AND_FETCH: "execute again",
@@ -105,7 +106,14 @@ class Calls:
     def run(self, code: int, reader: Reader, out: bytearray, trip: Trip) -> None:
         """Read and run the call ``code``; raises :class:`StatementError` or :class:`OraError`."""
         try:
-            self._run(code, reader, out, trip)
+            if code == _EXECUTE:
+                self._statements.execute(reader, out, trip)
+            elif code in _AGAIN:
+                self._statements.execute_again(reader, out, trip, fetches=code == _REEXECUTE_AND_FETCH)
+            elif code == _FETCH:
+                self._statements.fetch(reader, out, trip)
+            else:
+                self._run_other(code, reader, out)
         finally:
             self._postponed = None
 
@@ -122,26 +130,24 @@ class Calls:
         if self._channel.break_arrived():
             raise OraError(CANCELLED, CANCELLED_TEXT)
 
-    def _after_read(self) -> None:
-        """Raise ORA-01013 instead of a response that the client no longer waits for.
+    def _after_read(self, size: int) -> None:
+        """Raise ORA-01013 instead of a response of ``size`` bytes that the client no longer waits for.
 
-        It would take the rest of a long response for that of its next request. What only read can be unsaid.
+        It would take the rest of a long response for that of its next request; one packet is read or dropped as a
+        whole. What only read can be unsaid.
         """
-        if self._channel.interrupted() and self._channel.break_pending:
+        channel = self._channel
+        if not channel.break_pending and not channel.fits(size):
+            channel.interrupted()
+        if channel.break_pending:
             raise OraError(CANCELLED, CANCELLED_TEXT)
 
-    def _run(self, code: int, reader: Reader, out: bytearray, trip: Trip) -> None:
-        if code == _EXECUTE:
-            self._statements.execute(reader, out, trip)
-        elif code in (_REEXECUTE, _REEXECUTE_AND_FETCH):
-            self._statements.execute_again(reader, out, trip, fetches=code == _REEXECUTE_AND_FETCH)
-        elif code == _FETCH:
-            self._statements.fetch(reader, out, trip)
-        elif code == _LOB:
+    def _run_other(self, code: int, reader: Reader, out: bytearray) -> None:
+        if code == _LOB:
             request = read_lob_request(reader)
             self._before_run()
             answer_lob_request(out, request, self._lobs)
-            self._after_read()
+            self._after_read(len(out))
             put_error(out, self._dialect.field_version, in_transaction=self.in_transaction)
         elif code == _VERSION:
             reader.u8()

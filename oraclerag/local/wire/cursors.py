@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from oraclerag.local.interface import BindType, CellForm, Column, Direction, OraError, OraType, Rows, StatementShape
@@ -38,8 +39,10 @@ class Cursor:
             return set()
         return set(range(self.shape.returning, len(self.binds)))
 
-    def absent_binds_again(self) -> set[int]:
+    def absent_binds_again(self) -> Collection[int]:
         """Give the binds without value when the statement is run again: those of RETURNING, and known OUT binds."""
+        if not self.binds:
+            return ()
         absent = self.absent_binds()
         if self.directions:
             absent.update(place for place, direction in enumerate(self.directions) if direction is Direction.OUT)

@@ -5,7 +5,7 @@ Every request is read to its end before anything is run, so that an error leaves
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from oraclerag.local.interface import EngineSession, OraError, StatementKind
@@ -33,8 +33,8 @@ _QUERY, _DML = StatementKind.QUERY, StatementKind.DML
 class Statements:
     """The statements of one session.
 
-    ``before_run`` is called when a request was read and before the engine is asked, ``after_read`` when the response
-    of a query is ready; they may raise an :class:`OraError` that takes the response's place.
+    ``before_run`` is called when a request was read and before the engine is asked, ``after_read`` with the size of the
+    response when that of a query is ready; they may raise an :class:`OraError` that takes the response's place.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Statements:
         dialect: Dialect,
         lobs: LobTable,
         before_run: Callable[[], None],
-        after_read: Callable[[], None],
+        after_read: Callable[[int], None],
     ) -> None:
         self._session = session
         self._dialect = dialect
@@ -82,7 +82,7 @@ class Statements:
                 cursor.define(defines)
             self._run_execute(cursor, request, cursor.absent_binds(), rows, count, out, trip)
 
-        self._run(cursor, trip, run, is_new=request.sql is not None and not request.cursor)
+        self._run(cursor, out, trip, run, is_new=request.sql is not None and not request.cursor)
 
     def execute_again(self, reader: Reader, out: bytearray, trip: Trip, *, fetches: bool) -> None:
         """Read and run a request to run an open cursor again; it carries values only, no declarations."""
@@ -91,9 +91,12 @@ class Statements:
             cursor = self._cursors.get(request.cursor)
         except OraError as error:
             raise StatementError(error, 0, fatal=True) from error  # how many binds follow is not known
-        absent = cursor.absent_binds_again()
         count = 1 if fetches else request.count
-        rows = self._read_rows(reader, cursor, absent, count)
+        if cursor.binds:
+            absent = cursor.absent_binds_again()
+            rows = self._read_rows(reader, cursor, absent, count)
+        else:
+            absent, rows = (), []
         options = _EXECUTE | (_FETCH if fetches else 0) | (_COMMIT if request.commit else 0)
         again = ExecuteRequest(
             options,
@@ -107,13 +110,13 @@ class Statements:
             flags=0,
             scrolls=False,
         )
-        self._run(cursor, trip, lambda: self._run_execute(cursor, again, absent, rows, count, out, trip))
+        self._run(cursor, out, trip, lambda: self._run_execute(cursor, again, absent, rows, count, out, trip))
 
     def fetch(self, reader: Reader, out: bytearray, trip: Trip) -> None:
         """Read and run a request for more rows."""
         number, count = reader.numbers(2)
         cursor = self._cursors.get(number)
-        self._run(cursor, trip, lambda: self._put_rows(cursor, count, out, trip))
+        self._run(cursor, out, trip, lambda: self._put_rows(cursor, count, out, trip))
 
     # reading
 
@@ -125,7 +128,7 @@ class Statements:
         except OraError as error:
             raise StatementError(error, 0, fatal=bool(request.binds)) from error
 
-    def _read_rows(self, reader: Reader, cursor: Cursor, absent: set[int], count: int) -> list[list[Raw]]:
+    def _read_rows(self, reader: Reader, cursor: Cursor, absent: Collection[int], count: int) -> list[list[Raw]]:
         if len(cursor.binds) <= len(absent):
             return [[] for _ in cursor.binds]
         longest = None if cursor.shape.kind is StatementKind.PLSQL else self._dialect.max_string_size
@@ -133,13 +136,15 @@ class Statements:
 
     # running
 
-    def _run(self, cursor: Cursor, trip: Trip, action: Callable[[], None], *, is_new: bool = False) -> None:
+    def _run(
+        self, cursor: Cursor, out: bytearray, trip: Trip, action: Callable[[], None], *, is_new: bool = False
+    ) -> None:
         trip.sql = cursor.sql
         try:
             self._before_run()
             action()
             if cursor.shape.kind is _QUERY:
-                self._after_read()
+                self._after_read(len(out))
         except (StatementError, Closed):
             raise
         except Exception as fault:
@@ -155,7 +160,7 @@ class Statements:
         self,
         cursor: Cursor,
         request: ExecuteRequest,
-        absent: set[int],
+        absent: Collection[int],
         raw: list[list[Raw]],
         count: int,
         out: bytearray,
@@ -163,10 +168,13 @@ class Statements:
     ) -> None:
         if len(cursor.types) != len(cursor.binds):
             cursor.types = [info.bind_type() for info in cursor.binds]
-        trip.binds = cursor.types
-        trip.bound = count if cursor.binds else 0
-        self._check_binds(cursor, request, raw)
-        columns = convert_rows(cursor.binds, raw, absent, count, self._lobs) if raw else []
+        columns: list[list[Any]] = []
+        if cursor.binds or cursor.shape.binds:
+            trip.binds = cursor.types
+            trip.bound = count if cursor.binds else 0
+            self._check_binds(cursor, request, raw)
+            if raw:
+                columns = convert_rows(cursor.binds, raw, absent, count, self._lobs)
         kind = cursor.shape.kind
         if kind is _QUERY:
             self._query(cursor, request, columns, out, trip)
@@ -209,13 +217,15 @@ class Statements:
         if request.scrolls:
             raise OraError(3001, "unimplemented feature: scrollable cursors")
         if options & _EXECUTE:
-            cursor.close_rows()
-            cursor.rows = self._session.query(cursor.sql, [column[0] for column in binds], cursor.types)
+            if cursor.rows is not None:
+                cursor.close_rows()
+            values = [column[0] for column in binds] if binds else ()
+            cursor.rows = self._session.query(cursor.sql, values, cursor.types)
             cursor.columns = cursor.rows.columns
             cursor.fetched = 0
         elif options & _DESCRIBE or cursor.columns is None:
             cursor.columns = self._session.describe(cursor.sql)
-        if options & _PARSE or cursor.columns != cursor.described:
+        if options & _PARSE or (cursor.columns is not cursor.described and cursor.columns != cursor.described):
             if not options & _PARSE:
                 cursor.adapt()
             put_describe(out, cursor.columns, self._dialect)

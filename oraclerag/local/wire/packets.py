@@ -92,7 +92,8 @@ class Channel:
         self._buffer = bytearray()
         self._held: deque[Packet] = deque()
         self._long_lengths = False
-        self._break = False
+        self.break_pending = False
+        """Whether a break has been read and not been answered."""
         self._gone = False
 
     def use_long_lengths(self) -> None:
@@ -107,7 +108,7 @@ class Channel:
 
     def interrupted(self) -> bool:
         """Read what has come in without waiting; True when the client asked to stop or has gone."""
-        while not self._break and not self._gone:
+        while not self.break_pending and not self._gone:
             packet = self._cut()
             if packet is not None:
                 self._keep(packet)
@@ -128,25 +129,24 @@ class Channel:
 
     def _keep(self, packet: Packet) -> None:
         if packet.type == PacketType.MARKER:
-            self._break = self._break or packet.marker != Marker.RESET
+            self.break_pending = self.break_pending or packet.marker != Marker.RESET
         elif packet.is_farewell:
             self._gone = True
         else:
             self._held.append(packet)
 
-    @property
-    def break_pending(self) -> bool:
-        """Whether a break has been read and not been answered."""
-        return self._break
-
     def break_arrived(self) -> bool:
         """Tell whether a break came in together with what was read last; looks at no socket."""
-        while self._buffer and not self._break:
+        while self._buffer and not self.break_pending:
             packet = self._cut()
             if packet is None:
                 break
             self._keep(packet)
-        return self._break
+        return self.break_pending
+
+    def fits(self, size: int) -> bool:
+        """Whether a payload of this size goes in one packet."""
+        return size <= self._sdu - DATA_HEADER_SIZE
 
     # reading
 
@@ -165,9 +165,14 @@ class Channel:
 
         Raises :class:`Abandoned` when a break comes instead (it is then pending), :class:`Closed` at the end.
         """
-        if not self._held and not self._buffer:
-            received = self._receive()
+        if not self._held and not self._buffer and not self._gone:
+            try:
+                received = self._socket.recv(_RECEIVE_SIZE)
+            except OSError:
+                raise Closed from None
             size = len(received)
+            if not size:
+                raise Closed
             # The usual request is one packet and came alone: no detour by the buffer.
             if (
                 self._long_lengths
@@ -184,7 +189,7 @@ class Channel:
             if packet.type != PacketType.MARKER:
                 raise Closed
             if packet.marker != Marker.RESET:
-                self._break = True
+                self.break_pending = True
                 raise Abandoned
             self._send_marker(Marker.RESET)
 
@@ -223,8 +228,16 @@ class Channel:
     def send_data(self, payload: bytes | bytearray, last_flags: int = 0) -> None:
         """Send a payload in as many DATA packets as it takes; ``last_flags`` go on the last."""
         room = self._sdu - DATA_HEADER_SIZE
-        if len(payload) <= room:
-            self._send_all(self._data_head(len(payload), last_flags) + payload)
+        size = len(payload)
+        if size <= room:
+            if self._long_lengths:
+                head = _DATA_HEAD.pack(size + DATA_HEADER_SIZE, _DATA, last_flags)
+            else:
+                head = self._data_head(size, last_flags)
+            try:
+                self._socket.sendall(head + payload)
+            except OSError:
+                raise Closed from None
             return
         view = memoryview(payload)
         out = bytearray()
@@ -262,7 +275,7 @@ class Channel:
         break came): they are kept and will be received next. False means that there was none: the client waits for
         ORA-01013.
         """
-        self._break = False
+        self.break_pending = False
         self._send_marker(Marker.BREAK)
         kept: list[Packet] = list(self._held)
         self._held.clear()
@@ -285,7 +298,7 @@ class Channel:
         In a pipeline clients heed no markers, so there is none to exchange and the next requests stand.
         """
         if in_pipeline:
-            self._break = False
+            self.break_pending = False
             return
         self.reset()
         self._held.clear()

@@ -115,5 +115,6 @@ class AgainRequest:
 
 def read_again(reader: Reader) -> AgainRequest:
     """Read the fixed part of a request to run a cursor again."""
-    cursor, count, _, options = reader.numbers(4)
-    return AgainRequest(cursor, count, bool(options & _COMMIT_AGAIN))
+    cursor, count = reader.number(), reader.number()
+    reader.number()
+    return AgainRequest(cursor, count, bool(reader.number() & _COMMIT_AGAIN))

@@ -17,7 +17,8 @@ from oraclerag.local.wire.verifier import Verifiers
 
 # Members as module constants: to look one up in its enumeration is felt in a short call.
 _FUNCTION, _PIGGYBACK, _END_OF_RESPONSE = MessageType.FUNCTION, MessageType.PIGGYBACK, MessageType.END_OF_RESPONSE
-_LAST_PACKET = DataFlag.END_OF_RESPONSE
+_LAST_PACKET = int(DataFlag.END_OF_RESPONSE)
+_LOGIN = (login.FIRST_PHASE, login.SECOND_PHASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +112,15 @@ class Session:
 
     def _read_head(self, reader: Reader) -> int:
         """Read what every function and piggyback starts with; give its code, keep the token."""
+        has_token = self._dialect.field_version >= FIELD_VERSION_23_1_TOKENS
+        data, position = reader.data, reader.position
+        if has_token and position + 2 < len(data) and not data[position + 2]:  # nearly always
+            reader.position = position + 3
+            self._token = 0
+            return data[position]
         code = reader.u8()
         reader.u8()
-        self._token = reader.number() if self._dialect.field_version >= FIELD_VERSION_23_1_TOKENS else 0
+        self._token = reader.number() if has_token else 0
         return code
 
     # responses
@@ -137,7 +144,12 @@ class Session:
         trip = Trip(NAMES.get(code) or f"function {code}")
         failure: StatementError | None = None
         try:
-            self._run(code, reader, out, trip)
+            if self._calls is not None and code not in _LOGIN:
+                self._calls.run(code, reader, out, trip)
+            elif code in _LOGIN:
+                self._authenticate(code, reader, out)
+            else:
+                raise StatementError(OraError(1012, "not logged on"), 0, fatal=True)
         except StatementError as error:
             failure = error
         except (Closed, Abandoned):
@@ -150,14 +162,6 @@ class Session:
         self._reply(out, trip)
         if failure is not None and failure.fatal:
             raise Closed
-
-    def _run(self, code: int, reader: Reader, out: bytearray, trip: Trip) -> None:
-        if code in (login.FIRST_PHASE, login.SECOND_PHASE):
-            self._authenticate(code, reader, out)
-        elif self._calls is not None:
-            self._calls.run(code, reader, out, trip)
-        else:
-            raise StatementError(OraError(1012, "not logged on"), 0, fatal=True)
 
     def _put_failure(self, failure: StatementError, out: bytearray, trip: Trip) -> None:
         error = failure.error
