@@ -133,9 +133,13 @@ class Merge:
                 rows.chunks(write, current[write.entity.entity_id], embed_again=_embed_again(write, before))
             for write in different:
                 self._document(rows, write, held[write.entity.entity_id])
-            for write in sorted(writes, key=lambda write: write.entity.entity_id):
+            for write in sorted(different, key=lambda write: write.entity.entity_id):
                 rows.of["note_entity"].append(_entity_row(write, token))
             embedded = self._send(cursor, rows)
+            same = {write.entity.entity_id for write in writes} - {write.entity.entity_id for write in different}
+            for part in parts(sorted(same)):
+                listed, binds = in_list(part)
+                cursor.execute(self._sql.with_names("note_unchanged", ids=listed), {**binds, "claim_token": token})
         deleted = sum(write.document is None for write in writes)
         unchanged = sum(write.document is not None for write in writes) - sum(
             write.document is not None for write in different

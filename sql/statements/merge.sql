@@ -90,3 +90,9 @@ SET TENANT_ID = :tenant_id, COLLECTION = :collection, FINGERPRINT = :fingerprint
     DETAILS_HASH = :details_hash, CHUNKS = :chunks, INDEXED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP),
     HOLDER = NULL, HELD_UNTIL = NULL
 WHERE ENTITY_ID = :entity_id AND HOLDER = :claim_token
+
+-- name: note_unchanged
+-- One statement for all of them: what they are is what their rows say already.
+UPDATE /*schema*/RAG_ENTITY
+SET INDEXED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP), HOLDER = NULL, HELD_UNTIL = NULL
+WHERE ENTITY_ID IN (/*ids*/IDS) AND HOLDER = :claim_token
