@@ -29,6 +29,9 @@
     ├── SourceError                   would hit every entity of a source: pauses it
     │   └── SourceChanged             the settings in force are another deployment's
     ├── EntityError                   one entity is at fault: postpones it alone
+    ├── IndexingError                 what index_now or wait was to see done is not; `keys` says what
+    │   ├── IndexingFailed
+    │   └── IndexingTimeout           retryable
     └── LocalDatabaseError            the local database could not be started or reached
 
 Each class has a default message, ``code`` (stable, for logs and JSON), ``retryable`` (may the same call succeed
@@ -37,7 +40,10 @@ later, unchanged?) and ``hint`` (what to do). A message never holds source text,
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from oraclerag.records import SourceKey
 
 __all__ = [
     "AutocommitRefused",
@@ -47,6 +53,9 @@ __all__ = [
     "DatabaseError",
     "EmbeddingDimensionMismatch",
     "EntityError",
+    "IndexingError",
+    "IndexingFailed",
+    "IndexingTimeout",
     "InputError",
     "LocalDatabaseError",
     "LoginFailed",
@@ -259,6 +268,33 @@ class EntityError(OracleRagError):
     """One entity cannot be indexed."""
 
     code = "ENTITY"
+
+
+class IndexingError(OracleRagError):
+    """What was waited for is not in the index; ``keys`` are entities, not all where there are many."""
+
+    code = "INDEXING"
+
+    def __init__(
+        self, message: str | None = None, *, keys: tuple[SourceKey, ...] = (), hint: str | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.keys = keys
+
+
+class IndexingFailed(IndexingError):
+    """Entities could not be indexed: they were postponed or given up."""
+
+    code = "INDEXING_FAILED"
+    default_hint = "`oraclerag queue list` says why."
+
+
+class IndexingTimeout(IndexingError):
+    """What was waited for is not in the index yet."""
+
+    code = "INDEXING_TIMEOUT"
+    retryable = True
+    default_hint = "Is a worker running? `oraclerag queue status` shows what waits."
 
 
 class LocalDatabaseError(OracleRagError):

@@ -22,12 +22,16 @@ _UNIQUE = "ORA-00001"
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """One reading of RAG_SETTING: per source the first half of a fingerprint, and why it is paused."""
+    """One reading of RAG_SETTING: per source the first half of a fingerprint, and why it is paused.
+
+    ``revision`` is that of the tables; None while a migration has not ended.
+    """
 
     model: str | None
     column: str | None
     fingerprints: Mapping[str, str]
     paused: Mapping[str, str]
+    revision: str | None = None
 
 
 def read(connection: oracledb.Connection, schema: str) -> InForce:
@@ -42,6 +46,7 @@ def read(connection: oracledb.Connection, schema: str) -> InForce:
         column=found.get(("*", "vector_column")),
         fingerprints={scope: value for (scope, setting), value in found.items() if setting == "fingerprint"},
         paused={scope: value for (scope, setting), value in found.items() if setting == "paused"},
+        revision=found.get(("*", "revision")),
     )
 
 

@@ -8,7 +8,7 @@ already, with the columns that it must have, and the version row is written last
 from __future__ import annotations
 
 from oraclerag.schema.migrate import MigrationReport, migrate
-from oraclerag.schema.revision import current, require, revisions
+from oraclerag.schema.revision import current, require, require_revision, revisions
 from oraclerag.schema.script import script
 
-__all__ = ["MigrationReport", "current", "migrate", "require", "revisions", "script"]
+__all__ = ["MigrationReport", "current", "migrate", "require", "require_revision", "revisions", "script"]

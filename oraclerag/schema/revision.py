@@ -12,7 +12,7 @@ from oraclerag.database import NO_SUCH_TABLE, code_of, translated
 from oraclerag.errors import InputError, SchemaMissing, SchemaOutdated, SchemaTooNew
 from oraclerag.statements import Statements, identifier, root
 
-__all__ = ["VERSION_TABLE", "current", "refuse_newer", "require", "revisions", "steps", "version"]
+__all__ = ["VERSION_TABLE", "current", "refuse_newer", "require", "require_revision", "revisions", "steps", "version"]
 
 VERSION_TABLE = "RAG_ALEMBIC_VERSION"
 
@@ -40,6 +40,11 @@ def require(connection: oracledb.Connection, schema: str) -> None:
     schema = identifier(schema, "schema")
     if not there:
         raise SchemaMissing(f"There are no tables of oraclerag in the schema {schema}, or this user may not read them.")
+    require_revision(revision, schema)
+
+
+def require_revision(revision: str | None, schema: str) -> None:
+    """Make sure that a revision that was read is the one of this version; raises as :func:`require` does."""
     if revision is None:
         raise SchemaMissing(
             f"The tables of oraclerag in the schema {schema} are not complete: a migration did not end."

@@ -1,8 +1,11 @@
--- What is in force: the active model and, per source, the fingerprint of its settings and whether it is paused.
+-- What is in force: the active model and, per source, the fingerprint of its settings and whether it is paused; and the
+-- revision of the tables, so that a worker which is older than they are finds out with every batch.
 
 -- name: read
 SELECT SCOPE_NAME, SETTING, SETTING_VALUE FROM /*schema*/RAG_SETTING
 WHERE SETTING IN ('model', 'vector_column', 'fingerprint', 'paused')
+UNION ALL
+SELECT '*', 'revision', VERSION_NUM FROM /*schema*/RAG_ALEMBIC_VERSION
 
 -- name: change
 UPDATE /*schema*/RAG_SETTING SET SETTING_VALUE = :setting_value, UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP)
