@@ -20,7 +20,7 @@ from oraclerag.model.active import ActiveModel
 from oraclerag.records import Chunk, Claimed, Document, Held, fingerprint_half
 from oraclerag.statements import Statements, quoted
 
-__all__ = ["SLICE", "Merge", "Merged", "Write"]
+__all__ = ["SLICE", "Merge", "Merged", "Write", "rights_row", "text_hash"]
 
 SLICE = 256
 """Chunks that one transaction writes and embeds; a document with more is put together out of sight before."""
@@ -50,12 +50,12 @@ class Write:
         if document is None:
             return
         cuts = [[chunk.number, chunk.section, chunk.start, chunk.end, chunk.text] for chunk in self.chunks]
-        object.__setattr__(self, "content_hash", _hash(json.dumps([document.text, cuts])))
+        object.__setattr__(self, "content_hash", text_hash(json.dumps([document.text, cuts])))
         moment = None if document.occurred_at is None else document.occurred_at.isoformat()
         names = ("title", "url", "tenant", "owner", "visibility", "project", "sprint", "collection")
         values = [getattr(document, name) for name in names]
         details = json.dumps([values, moment, dict(document.metadata)], sort_keys=True)
-        object.__setattr__(self, "details_hash", _hash(details))
+        object.__setattr__(self, "details_hash", text_hash(details))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class _Rows:
             place = (chunk.start, chunk.end, chunk.section)
             if stored is None:
                 self.of["add_chunk"].append(_chunk_row(write, chunk))
-            elif stored.content_hash != _hash(chunk.text):
+            elif stored.content_hash != text_hash(chunk.text):
                 self.of["change_chunk"].append(_text_row(write, chunk))
             elif stored.place != place:
                 self.of["move_chunk"].append(_place_row(write, chunk))
@@ -154,7 +154,7 @@ class Merge:
             current = self._current(cursor, [write])[write.entity.entity_id]
         again = _embed_again(write, held)
         stored = {number: row.content_hash for number, row in current.items()}
-        found = [chunk for chunk in write.chunks if again or stored.get(chunk.number) != _hash(chunk.text)]
+        found = [chunk for chunk in write.chunks if again or stored.get(chunk.number) != text_hash(chunk.text)]
         return found if len(found) > SLICE else []
 
     def stage(self, write: Write, chunks: Sequence[Chunk], *, first: bool) -> int:
@@ -176,7 +176,7 @@ class Merge:
 
         Who lost a right sees them no longer; who gained one does not see the old text, which was never theirs.
         """
-        rows = [_rights_row(write) for write in writes if write.document is not None]
+        rows = [rights_row(write) for write in writes if write.document is not None]
         with self._connection.cursor() as cursor, own_tables():
             self._many(cursor, "restrict", rows)
 
@@ -278,7 +278,7 @@ def _chunk_row(write: Write, chunk: Chunk) -> dict[str, Any]:
 
 
 def _text_row(write: Write, chunk: Chunk) -> dict[str, Any]:
-    return {**_place_row(write, chunk), "content_hash": _hash(chunk.text), "content": chunk.text}
+    return {**_place_row(write, chunk), "content_hash": text_hash(chunk.text), "content": chunk.text}
 
 
 def _place_row(write: Write, chunk: Chunk) -> dict[str, Any]:
@@ -291,7 +291,8 @@ def _place_row(write: Write, chunk: Chunk) -> dict[str, Any]:
     }
 
 
-def _rights_row(write: Write) -> dict[str, Any]:
+def rights_row(write: Write) -> dict[str, Any]:
+    """Give who may see a document, as the columns of RAG_CHUNK say it, by the names of their binds."""
     return {name: _details_row(write)[name] for name in ("entity_id", "tenant_id", "visibility", "owner_id")}
 
 
@@ -347,5 +348,6 @@ def _short(title: str | None) -> str | None:
     return title.encode()[: _TITLE_BYTES - 3].decode("utf-8", "ignore") + "…"
 
 
-def _hash(text: str) -> str:
+def text_hash(text: str) -> str:
+    """Give the SHA-256 of a text as RAG_CHUNK.CONTENT_HASH has it: 64 hex digits."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

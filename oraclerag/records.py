@@ -12,6 +12,10 @@ from oraclerag.errors import InputError
 
 __all__ = [
     "Action",
+    "AuditFinding",
+    "AuditKind",
+    "AuditReport",
+    "BackfillEstimate",
     "BackfillReport",
     "Chunk",
     "Claimed",
@@ -19,6 +23,7 @@ __all__ = [
     "DrainReport",
     "Held",
     "Hit",
+    "Problem",
     "SearchResult",
     "SourceKey",
     "Visibility",
@@ -30,6 +35,9 @@ NO_TENANT = "-"
 
 MAX_ID_BYTES = 400
 """What RAG_DIRTY.SOURCE_ID and its like hold."""
+
+MAX_TENANT_BYTES = 128
+"""What RAG_DIRTY.TENANT_ID and its like hold."""
 
 Action = Literal["UPSERT", "DELETE"]
 Visibility = Literal["shared", "owner"]
@@ -67,9 +75,9 @@ class SourceKey:
                 f"The id of a SourceKey of type {self.type!r} must be a text of 1 to {MAX_ID_BYTES} bytes, "
                 f"without halves of surrogate pairs."
             )
-        if self.tenant is not None and not _fits(self.tenant, 128):
+        if self.tenant is not None and not _fits(self.tenant, MAX_TENANT_BYTES):
             raise InputError(
-                f"The tenant of a SourceKey of type {self.type!r} must be a text of 1 to 128 bytes, "
+                f"The tenant of a SourceKey of type {self.type!r} must be a text of 1 to {MAX_TENANT_BYTES} bytes, "
                 f"without halves of surrogate pairs."
             )
 
@@ -228,6 +236,15 @@ class DrainReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that is wrong; ``hint`` says what to do about it."""
+
+    code: str
+    message: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class BackfillReport:
     """How many entities of a source were enqueued, and of how many the source has."""
 
@@ -235,6 +252,77 @@ class BackfillReport:
     enqueued: int
     gone: int
     total: int
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillEstimate:
+    """What a backfill of a source would enqueue, and about what working that off costs; nothing was written.
+
+    ``entities`` to index, ``gone`` to delete and ``total`` are counted. ``tokens`` to embed and ``minutes`` of one
+    worker are extrapolated from ``sampled`` entities; None is unknown: none of them could be read.
+    """
+
+    source: str
+    entities: int
+    gone: int
+    total: int
+    sampled: int
+    tokens: int | None
+    minutes: float | None
+
+
+AuditKind = Literal["missing", "stale", "orphaned", "foreign", "unreadable"]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFinding:
+    """An entity whose chunks are not what its source says: what kind of wrong it is, and in what."""
+
+    kind: AuditKind
+    key: SourceKey
+    differs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """Whether the index equals one source, in entities.
+
+    ``total`` the source has; ``audited`` were looked at, those that are indexed and not in the source among them, all
+    of them where ``sample`` is None. They are ``equal`` or wrong: ``missing`` (not indexed), ``stale`` (other text,
+    details, settings, chunks or vectors than rendering gives; ``differs`` counts these), ``orphaned`` (indexed, and
+    gone or without a tenant), ``foreign`` (chunks under another tenant than their entity has), ``unreadable`` (the
+    source fails). Or neither: ``waiting`` have queue rows or changed while they were looked at, ``dead`` were given up.
+    ``hidden`` counts those, of any kind, with chunks that nobody sees. ``repaired`` were enqueued to be written anew.
+    ``examples`` name some of each kind.
+    """
+
+    source: str
+    total: int
+    audited: int
+    equal: int
+    missing: int = 0
+    stale: int = 0
+    orphaned: int = 0
+    foreign: int = 0
+    unreadable: int = 0
+    waiting: int = 0
+    dead: int = 0
+    hidden: int = 0
+    repaired: int = 0
+    sample: int | None = None
+    differs: Mapping[str, int] = field(default_factory=_nothing)
+    examples: tuple[AuditFinding, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def wrong(self) -> int:
+        """Entities whose chunks are not what they should be."""
+        return self.missing + self.stale + self.orphaned + self.foreign + self.unreadable
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing that was looked at is wrong."""
+        return not self.wrong
 
 
 def fingerprint_half(fingerprint: str | None, what: Literal["settings", "model"]) -> str | None:

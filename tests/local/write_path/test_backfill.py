@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from oraclerag import backfill as module
-from oraclerag.backfill import backfill
+from oraclerag.backfill import backfill, run
 from oraclerag.config import SourceSettings
 from oraclerag.errors import ConfigurationError, Contention, InputError, SourceChanged, StatementFailed
 from oraclerag.merge import Merge
@@ -139,24 +138,21 @@ def test_one_backfill_of_a_source_at_a_time(tracker: Tracker) -> None:
 def test_slices_are_committed_and_an_interrupted_backfill_goes_on(
     tracker: Tracker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_SLICE", 4)
+    monkeypatch.setattr(run, "SLICE", 4)
     for number in range(10):
         tracker.task(number)
-    tracker.sql("SELECT 1 FROM dual")
-    whole = module._Backfill._rows
+    done = []
 
-    def interrupted(self: Any, *arguments: Any) -> Any:
-        for number, rows in enumerate(whole(self, *arguments)):
-            if number == 2:
-                raise KeyboardInterrupt
-            yield rows
+    def interrupted(so_far: int, total: int) -> None:
+        done.append((so_far, total))
+        if len(done) == 2:
+            raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch:
-        patch.setattr(module._Backfill, "_rows", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            fill(tracker)
+    with pytest.raises(KeyboardInterrupt):
+        fill(tracker, on_progress=interrupted)
+    assert done == [(4, 10), (8, 10)]
     assert tracker.scalar("SELECT COUNT(*) FROM RAG_DIRTY") == 8
-    assert fill(tracker).enqueued == 2
+    assert fill(tracker, on_progress=lambda *_: None).enqueued == 2
 
 
 def test_one_tenant_only(tracker: Tracker) -> None:

@@ -1,0 +1,146 @@
+"""What a backfill would enqueue, and what working it off costs about; nothing is written.
+
+The entities are counted. Tokens and time are estimated: a sample of them is drawn, read and rendered as a worker does,
+its tokens are counted by the model's own counter, and a few of its texts are embedded by the database to see how long
+that takes there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import time
+from collections.abc import Sequence
+
+import oracledb
+
+from oraclerag.backfill.selection import Selection, narrowed
+from oraclerag.chunk import Limits
+from oraclerag.config import Settings
+from oraclerag.database import Database, in_list, own_tables, parts
+from oraclerag.errors import EntityError
+from oraclerag.merge import Write, text_hash
+from oraclerag.model.active import ActiveModel, active_model
+from oraclerag.records import BackfillEstimate, Claimed, fingerprint_half
+from oraclerag.render import read, rendered
+from oraclerag.source import FunctionSource, Source, SourceRead
+from oraclerag.source.ranges import KeyRange
+from oraclerag.statements import Statements
+
+__all__ = ["SAMPLE", "estimate"]
+
+SAMPLE = 200
+"""Entities that are read and rendered."""
+
+_TEXTS = 8  # that are embedded, one call each
+_CHARACTERS = 1000  # of each of them: a longer bind of a query is a LONG where MAX_STRING_SIZE is STANDARD (ORA-01461)
+
+
+def estimate(
+    database: Database,
+    source: Source,
+    settings: Settings,
+    *,
+    everything: bool = False,
+    tenant: str | None = None,
+    seed: int | None = None,
+) -> BackfillEstimate:
+    """Say what :func:`backfill` would enqueue, and about how many tokens and minutes that is for one worker.
+
+    ``seed`` (0 to 4,294,967,295) draws the sample; another one each time where none is given. Writes nothing. Raises as
+    :func:`backfill` does, but for Contention: this is in nobody's way.
+    """
+    tenant = narrowed(source, tenant)
+    seed = seed if seed is not None else random.randrange(2**32)  # noqa: S311 - a sample, no secret
+    with database.connect() as connection:
+        model = active_model(connection, database.schema, configured=settings.embedding_model)
+        sql = Statements("backfill", database.schema)
+        fingerprint = source.fingerprint(model)
+        chosen = Selection(connection, sql, source, tenant=tenant, fingerprint=fingerprint, column=model.column)
+        total = chosen.total()[0]
+        wanted = chosen.new(chosen.wanted(KeyRange(), everything=everything), given_up=True)
+        entities = chosen.count(wanted)
+        gone = chosen.count(chosen.new(chosen.gone(KeyRange()), given_up=True))
+        ids = chosen.sample(wanted, SAMPLE, seed) if entities else []
+        sample = _Sample(connection, sql, source, model, ids)
+        tokens = 0 if not entities else sample.tokens(entities)
+        minutes = 0.0 if not entities else sample.minutes(entities, tokens)
+        return BackfillEstimate(source.name, entities, gone, total, len(sample.writes), tokens, minutes)
+
+
+class _Sample:
+    """Entities that were read and rendered as a worker does it, with what of them must be embedded."""
+
+    def __init__(
+        self, connection: oracledb.Connection, sql: Statements, source: Source, model: ActiveModel, ids: Sequence[str]
+    ) -> None:
+        self._connection = connection
+        self._sql = sql
+        self._source = source
+        self._model = model
+        began = time.monotonic()
+        self.writes = self._rendered(ids)
+        self._seconds = time.monotonic() - began
+        self._passages = [model.passage_prefix + text for text in self._to_embed()]
+
+    def tokens(self, entities: int) -> int | None:
+        """Extrapolate the tokens that must be embedded to so many entities; None where nothing could be read."""
+        if not self.writes:
+            return None
+        return round(sum(map(self._model.counter.count, self._passages)) / len(self.writes) * entities)
+
+    def minutes(self, entities: int, tokens: int | None) -> float | None:
+        """Extrapolate the time of one worker: reading and rendering, and embedding at the speed that is measured."""
+        if not self.writes or tokens is None:
+            return None
+        return (self._seconds / len(self.writes) * entities + self._seconds_per_token() * tokens) / 60
+
+    def _rendered(self, ids: Sequence[str]) -> list[Write]:
+        limits = Limits(self._model.max_tokens, self._model.counter.count, self._model.passage_prefix)
+        fingerprint = self._source.fingerprint(self._model)
+        writes = []
+        found = read(self._source, self._connection, ids) if ids else SourceRead({})
+        if isinstance(self._source, FunctionSource):  # whatever it began is none of this
+            with own_tables():
+                self._connection.rollback()
+        for key, document in found.documents.items():
+            entity = Claimed(0, self._source.name, key, (), ())
+            with contextlib.suppress(EntityError):  # it will be postponed; the others say what those cost that work
+                writes.append(rendered(entity, self._source, document, limits=limits, fingerprint=fingerprint))
+        return writes
+
+    def _to_embed(self) -> list[str]:
+        """Give the texts of chunks that are not in the index, or there by another model."""
+        mine = fingerprint_half(self._source.fingerprint(self._model), "model")
+        known = set()
+        with self._connection.cursor() as cursor, own_tables():
+            for part in parts([write.entity.source_id for write in self.writes]):
+                listed, binds = in_list(part)
+                cursor.arraysize = cursor.prefetchrows = 1000
+                cursor.execute(self._sql.with_names("chunks", ids=listed), {**binds, "source_type": self._source.name})
+                for key, fingerprint, number, content_hash in cursor:
+                    if fingerprint_half(fingerprint, "model") == mine:
+                        known.add((key, int(number), content_hash))
+        return [
+            chunk.text
+            for write in self.writes
+            for chunk in write.chunks
+            if (write.entity.source_id, chunk.number, text_hash(chunk.text)) not in known
+        ]
+
+    def _seconds_per_token(self) -> float:
+        """Embed a few of the texts and see how long the database takes."""
+        passages = [passage[:_CHARACTERS] for passage in self._passages[:: max(len(self._passages) // _TEXTS, 1)]]
+        passages = passages[:_TEXTS]
+        if not passages:
+            return 0.0
+        statement = self._sql.with_names("embed", model=self._model.sql_name)
+        with self._connection.cursor() as cursor, own_tables():
+            cursor.execute(statement, passage=passages[0])  # the first one may load the model
+            cursor.fetchall()
+            began = time.monotonic()
+            for passage in passages:
+                cursor.execute(statement, passage=passage)
+                cursor.fetchall()
+            seconds = time.monotonic() - began
+        return seconds / max(sum(map(self._model.counter.count, passages)), 1)

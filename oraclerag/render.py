@@ -1,0 +1,82 @@
+"""From the present rows of a source to what the index shall say of them: read, made storable, cut into chunks.
+
+The worker writes it, an audit compares it, an estimate counts it; they must not differ.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Sequence
+
+import oracledb
+
+from oraclerag import log
+from oraclerag.chunk import CHUNKERS, Limits, storable
+from oraclerag.errors import EntityError, OracleRagError, StatementFailed
+from oraclerag.merge import Write
+from oraclerag.records import Claimed, Document
+from oraclerag.source import Source, SourceRead
+
+__all__ = ["UNFORESEEN", "blamed", "read", "rendered"]
+
+_log = logging.getLogger(__name__)
+
+UNFORESEEN = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
+"""What a value raises for which nobody was prepared: a date that Python does not know, a text that has no UTF-8.
+
+Its row must not end the worker, again and again, for ever.
+"""
+
+
+def read(source: Source, connection: oracledb.Connection, ids: Sequence[str]) -> SourceRead:
+    """Read a source; what fails on some row is tried with fewer ids until that row is found.
+
+    Raises what is wrong with the source as a whole.
+    """
+    failure: OracleRagError
+    try:
+        return source.read_each(connection, ids)
+    except StatementFailed as error:
+        failure = error
+    except UNFORESEEN as error:
+        failure = blamed("read", error)
+    source.verify(connection)
+    if len(ids) == 1:
+        return SourceRead({}, {ids[0]: failure})
+    halves = [read(source, connection, part) for part in (ids[: len(ids) // 2], ids[len(ids) // 2 :])]
+    return SourceRead(
+        {key: document for half in halves for key, document in half.documents.items()},
+        {key: error for half in halves for key, error in half.failures.items()},
+    )
+
+
+def rendered(entity: Claimed, source: Source, document: Document | None, *, limits: Limits, fingerprint: str) -> Write:
+    """Give what the index shall say of an entity; without a document, or without a tenant, it is gone.
+
+    Raises EntityError where its text cannot be cut into chunks.
+    """
+    if document is None or document.tenant is None:
+        return Write(entity, fingerprint, None)
+    document = dataclasses.replace(
+        document,
+        text=storable(document.text),
+        title=None if not document.title else storable(document.title),
+    )
+    try:
+        chunks = CHUNKERS[source.settings.chunker](document.text, limits)
+        return Write(entity, fingerprint, document, tuple(chunks))
+    except UNFORESEEN as error:
+        # one document that no chunker was written for stops nobody else
+        raise blamed("cut into chunks", error) from error
+
+
+def blamed(what: str, error: Exception) -> EntityError:
+    """Make an entity's own failure of an error that nobody foresaw. Its text may repeat data; the log says where."""
+    log.event(
+        _log, logging.ERROR, "unforeseen", f"An entity cannot be {what} ({type(error).__name__}).",
+        error_code=type(error).__name__, where=log.where(error.__traceback__),
+    )  # fmt: skip
+    failure = EntityError(f"The entity cannot be {what} ({type(error).__name__}).")
+    failure.__cause__ = error
+    return failure
