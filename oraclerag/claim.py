@@ -68,17 +68,21 @@ class Turns:
 
     def took(self, turn: Turn) -> None:
         """Note that a tenant had its turn."""
-        last = self.last[turn.lane]
-        if last is not None and turn.tenant <= last:
-            self.rounds[turn.lane] += 1
+        self.rounds[turn.lane] += self._anew(turn.lane, turn.tenant)
         self.last[turn.lane] = turn.tenant
+
+    def _anew(self, lane: int, tenant: str) -> bool:
+        """Whether a turn of the tenant begins another round."""
+        last = self.last[lane]
+        return last is not None and tenant <= last
 
     def of(self, lane: int, after: Mapping[str, str | None], first: Mapping[str, str | None]) -> Turn | None:
         """Give the turn of a lane from the next and the first tenant of every source; None where nothing is due."""
         for tenants in (after, first):
             if waiting := sorted({tenant for tenant in tenants.values() if tenant is not None}):
                 sources = sorted(source for source, tenant in tenants.items() if tenant == waiting[0])
-                begin = self.rounds[lane] % len(sources)  # another source each time: none waits behind the others
+                # Another source in every round, so that none waits behind the others.
+                begin = (self.rounds[lane] + self._anew(lane, waiting[0])) % len(sources)
                 return Turn(lane, waiting[0], (*sources[begin:], *sources[:begin]))
         return None
 
