@@ -1,7 +1,4 @@
-"""For tests of programs that use oraclerag: an embedding model that costs nearly nothing.
-
-Needs the extra ``oraclerag[model]``.
-"""
+"""An embedding model that costs nearly nothing, and still puts texts that share words near each other."""
 
 from __future__ import annotations
 
