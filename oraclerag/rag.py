@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
+import datetime as dt
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from oraclerag import audit as auditing
 from oraclerag import backfill as backfilling
+from oraclerag import check as checking
 from oraclerag import counts, in_force, index, queue, schema
 from oraclerag import drain as draining
 from oraclerag import enqueue as enqueuing
 from oraclerag import status as looking
+from oraclerag import triggers as triggering
+from oraclerag import wait as waiting
 from oraclerag import worker as working
 from oraclerag.chunk import CHUNKERS, Limits
 from oraclerag.config import Settings
 from oraclerag.database import Database, driver_connection
 from oraclerag.errors import ConfigurationError, InputError
+from oraclerag.heartbeat import State
 from oraclerag.model.active import active_model
 from oraclerag.provision import ProvisionReport, provision
 from oraclerag.records import Action, BackfillReport, Chunk, DrainReport, SearchResult, SourceKey, Visibility
 from oraclerag.scope import Scope
 from oraclerag.search import Searcher
-from oraclerag.source import FunctionSource, Reader, Source, SourceProblem, find, from_settings, tenants_mapped
+from oraclerag.source import FunctionSource, Reader, Source, find, from_settings, tenants_mapped
 
 if TYPE_CHECKING:
     import oracledb
     import sqlalchemy
+
+    from oraclerag.triggers import TriggerPlan
 
 __all__ = ["Rag"]
 
@@ -113,11 +122,13 @@ class Rag:
 
         return declare
 
-    def check_sources(self, name: str | None = None) -> list[SourceProblem]:
-        """Find what fails or will fail in one source, or in all; an empty list is green. Raises UnknownSource."""
+    def check_sources(self, name: str | None = None) -> list[checking.SourceCheck]:
+        """Find what fails or will fail in one source, or in all; no problems is green.
+
+        A source that was paused and is green is taken up again, which commits. Raises UnknownSource.
+        """
         chosen = [find(self._sources, name)] if name is not None else list(self._sources.values())
-        with self.database.connect() as connection:
-            return [problem for source in chosen for problem in source.check(connection)]
+        return checking.check(self.database, chosen)
 
     # -- write path ---------------------------------------------------------------------------------------------------
 
@@ -140,19 +151,76 @@ class Rag:
         )
 
     def backfill(
-        self, *, source: str | None = None, tenant: str | None = None, everything: bool = False
+        self,
+        *,
+        source: str | None = None,
+        tenant: str | None = None,
+        everything: bool = False,
+        on_progress: Callable[[str, int, int], None] | None = None,
     ) -> list[BackfillReport]:
         """Enqueue what is missing or was made with other settings, or everything, of one source or of all.
 
-        Commits. Raises UnknownSource, InputError for a ``tenant`` that the source cannot have, Contention where another
-        backfill of the source runs, ModelNotActive, SchemaMissing.
+        ``on_progress`` is told the source, how many of its ids are done, and how many it has. Commits, a slice of 50,000
+        ids at a time. Raises UnknownSource, InputError for a ``tenant`` that the source cannot have, Contention where
+        another backfill of the source runs, ModelNotActive, SchemaMissing.
         """
         self._require_tables()
-        chosen = [find(self._sources, source)] if source is not None else list(self._sources.values())
         return [
-            backfilling.backfill(self.database, one, self.settings, tenant=tenant, everything=everything)
-            for one in chosen
+            backfilling.backfill(
+                self.database,
+                one,
+                self.settings,
+                tenant=tenant,
+                everything=everything,
+                on_progress=_of(one, on_progress),
+            )
+            for one in self._chosen(source)
         ]
+
+    def estimate_backfill(
+        self, *, source: str | None = None, tenant: str | None = None, everything: bool = False
+    ) -> list[BackfillEstimate]:
+        """Say what :meth:`backfill` would enqueue, and about how many tokens and minutes that is; writes nothing."""
+        self._require_tables()
+        return [
+            backfilling.estimate(self.database, one, self.settings, tenant=tenant, everything=everything)
+            for one in self._chosen(source)
+        ]
+
+    def audit(
+        self,
+        *,
+        source: str | None = None,
+        tenant: str | None = None,
+        sample: int | None = None,
+        repair: bool = False,
+        examples: int = 5,
+        on_progress: Callable[[str, int, int], None] | None = None,
+    ) -> list[AuditReport]:
+        """Compare the index with one source or with all, rendering every entity again, without embedding any.
+
+        ``sample`` (1 to 1,000,000) looks at so many entities of each source, drawn at random; ``tenant`` at those of one
+        tenant. ``repair`` enqueues what is wrong, to be written anew. ``examples`` of every kind are named. Raises
+        SourceChanged where other settings of a source are in force than these, UnknownSource, InputError,
+        ModelNotActive, SchemaMissing.
+        """
+        self._require_tables()
+        return [
+            auditing.audit(
+                self.database,
+                one,
+                self.settings,
+                tenant=tenant,
+                sample=sample,
+                repair=repair,
+                examples=examples,
+                on_progress=_of(one, on_progress),
+            )
+            for one in self._chosen(source)
+        ]
+
+    def _chosen(self, name: str | None) -> list[Source]:
+        return [find(self._sources, name)] if name is not None else list(self._sources.values())
 
     def drain(self) -> DrainReport:
         """Work off one batch of the queue; an empty report means that nothing waits.
@@ -161,24 +229,55 @@ class Rag:
         what was claimed is given back before.
         """
         self._require_tables()
-        # From batch to batch, so that tenants and lanes take turns; one per thread, for threads may share a Rag.
+        return draining.drain(self.database, self._sources, self.settings, state=self._worker_state())
+
+    def _worker_state(self) -> draining.WorkerState:
+        """From batch to batch, so that tenants and lanes take turns; one per thread, for threads may share a Rag."""
         if not hasattr(self._worker, "state"):
             self._worker.state = draining.WorkerState()
-        return draining.drain(self.database, self._sources, self.settings, state=self._worker.state)
+        state: draining.WorkerState = self._worker.state
+        return state
+
+    def index_now(self, keys: SourceKey | Iterable[SourceKey], *, timeout: float = 60.0) -> DrainReport:
+        """Announce entities and index them now, in this process; afterwards they are found as their sources are.
+
+        For tests, and interfaces that must read their own writes; commit what was written before. Goes through the
+        queue as workers do: an entity that one of them holds is waited for, ``timeout`` seconds altogether (0 to
+        86,400). The report says what was done here. Commits. Raises IndexingFailed where entities were postponed or
+        given up, IndexingTimeout (both say which: ``error.keys``), SourceError where a source is paused or other
+        settings of it are in force, and as :meth:`enqueue` and :meth:`drain` do; what was announced stays so.
+        """
+        self._require_tables()
+        return waiting.index_now(
+            self.database, self._sources, self.settings, keys, timeout=timeout, state=self._worker_state()
+        )
+
+    def wait(self, keys: SourceKey | Iterable[SourceKey] | None = None, *, timeout: float = 60.0) -> None:
+        """Wait until workers have applied what was announced before: of ``keys``, or everything in the queue.
+
+        Counts what was committed when it is called; later changes are not waited for. Nothing is done here: a worker
+        must run. Raises IndexingFailed where changes were given up, and IndexingTimeout after ``timeout`` seconds (0 to
+        86,400); both say which: ``error.keys``.
+        """
+        self._require_tables()
+        waiting.wait(self.database, keys, timeout=timeout)
 
     def work(
         self,
         stop: working.Stop | None = None,
         *,
         once: bool = False,
+        patient: bool = False,
         on_batch: Callable[[DrainReport], None] | None = None,
+        on_beat: Callable[[State], None] | None = None,
     ) -> DrainReport:
         """Work until ``stop`` (an Event, or a function) says so, or with ``once`` until nothing waits.
 
-        A batch is always ended. ``on_batch`` is told each of them; their sum is given. Raises as :meth:`drain` does;
-        outages after the first batch are waited out instead, unless ``once``.
+        A batch is always ended. ``on_batch`` is told each of them, ``on_beat`` after each of them and at least every
+        ten seconds while there is nothing to do or something is down; the sum of the batches is given. Raises as
+        :meth:`drain` does; outages after the first batch, or also before it if ``patient``, are waited out instead,
+        unless ``once``.
         """
-        self._require_tables()
         recount = counts.Recount(self.database)
 
         def told(report: DrainReport) -> None:
@@ -186,7 +285,16 @@ class Rag:
             if on_batch is not None:
                 on_batch(report)
 
-        total = working.work(self.database, self._sources, self.settings, stop, once=once, on_report=told)
+        total = working.work(
+            self.database,
+            self._sources,
+            self.settings,
+            stop,
+            once=once,
+            patient=patient,
+            on_report=told,
+            on_beat=on_beat,
+        )
         if once:
             recount.now()
         return total
@@ -280,16 +388,21 @@ class Rag:
         """
         return schema.migrate(self.database, to)
 
-    def triggers(self, source: str | None = None, *, apply: bool = False) -> list[str]:
-        """Give the triggers that enqueue changes of the sources' tables; ``apply`` creates them, which commits.
+    def triggers(self, source: str | None = None, *, apply: bool = False) -> TriggerPlan:
+        """Give the triggers that enqueue changes of the sources' tables, and those of ours that nothing wants any more.
 
-        Raises UnknownSource, ConfigurationError for tables that cannot have one, StatementFailed.
+        ``apply`` drops and creates, which commits. Raises UnknownSource, ConfigurationError for tables that cannot have
+        one, SourceError, StatementFailed.
         """
         chosen = [find(self._sources, source)] if source is not None else list(self._sources.values())
-        from oraclerag import triggers as triggering
+        planned = triggering.plan(self.database, chosen, everything=source is None)
+        if apply:
+            triggering.apply(self.database, planned)
+        return planned
 
-        make = triggering.apply if apply else triggering.triggers
-        return make(self.database, chosen)
+    def apply_triggers(self, planned: TriggerPlan) -> None:
+        """Drop and create what :meth:`triggers` gave, after somebody has seen it; commits. Raises StatementFailed."""
+        triggering.apply(self.database, planned)
 
     def build_index(
         self,
@@ -309,18 +422,94 @@ class Rag:
         """Give the state of the vector index."""
         return index.status(self.database)
 
-    def queue_status(self) -> list[queue.Backlog]:
-        """Count the queue rows by source, state and lane."""
-        return queue.backlog(self.database)
+    def queue_status(self, *, max_lag: float | None = None) -> queue.QueueStatus:
+        """Look at the queue: backlog, lag, failures, claims, paused sources, how fast it is worked off.
+
+        A lag over ``max_lag`` seconds is a problem, as rows that were given up and paused sources are. Raises
+        SchemaMissing.
+        """
+        return queue.status(self.database, max_lag=max_lag)
 
     def paused_sources(self) -> Mapping[str, str]:
         """Give why sources are paused, by name; workers take none of their rows."""
         with self.database.connect() as connection:
             return in_force.read(connection, self.database.schema).paused
 
-    def queue_rows(self, *, state: str | None = None, limit: int = 50) -> list[queue.QueueRow]:
-        """Give the oldest queue rows, of one state ("READY", "DEAD") or of all."""
-        return queue.rows(self.database, state=state, limit=limit)
+    def queue_rows(
+        self,
+        *,
+        state: queue.QueueState | None = None,
+        source: str | None = None,
+        tenant: str | None = None,
+        error: str | None = None,
+        limit: int = 50,
+    ) -> list[queue.QueueRow]:
+        """Give the oldest queue rows, of one state ("READY", "DEAD"), source, tenant or error, or of all.
+
+        ``error`` is a code as :meth:`queue_errors` gives it, or the name of an error class. Raises InputError for one
+        that is not known.
+        """
+        return queue.rows(self.database, queue.Choice(source, tenant, error), state=state, limit=limit)
+
+    def queue_errors(
+        self,
+        *,
+        state: queue.QueueState | None = None,
+        source: str | None = None,
+        tenant: str | None = None,
+        error: str | None = None,
+        limit: int = 50,
+    ) -> list[queue.ErrorGroup]:
+        """Give what went wrong in the queue, most rows first: per error and state how many, with one example."""
+        return queue.errors(self.database, queue.Choice(source, tenant, error), state=state, limit=limit)
+
+    def queue_retry(
+        self,
+        *,
+        error: str | None = None,
+        source: str | None = None,
+        tenant: str | None = None,
+        keys: Iterable[SourceKey] | None = None,
+        postponed: bool = False,
+    ) -> queue.RetryReport:
+        """Make rows that were given up READY again, as if they had never failed; no argument chooses all of them.
+
+        ``postponed`` does the same for rows that wait to be tried again. Rows that a worker has claimed are left alone.
+        Commits, in slices. Raises InputError for an ``error`` that is not known.
+        """
+        chosen = queue.Choice(source, tenant, error, keys=None if keys is None else tuple(keys))
+        return queue.retry(self.database, chosen, postponed=postponed)
+
+    def queue_purge(
+        self,
+        *,
+        dead: bool = False,
+        error: str | None = None,
+        source: str | None = None,
+        tenant: str | None = None,
+        older_than: dt.timedelta | None = None,
+        compact: bool = False,
+        dry_run: bool = False,
+    ) -> queue.PurgeReport:
+        """Forget entities that are gone; with ``dead``, ``error`` or ``older_than`` delete rows that were given up.
+
+        A row that is deleted is a change that is never applied: its entity stays stale or hidden until something
+        enqueues it again. ``source`` and ``tenant`` narrow both; entities that are gone have no tenant, so with one
+        they are kept. ``compact`` makes indexes and table of the queue smaller afterwards. ``dry_run`` counts only.
+        Commits, in slices. Raises InputError for an ``error`` that is not known, PrivilegeMissing where ``compact`` may
+        not.
+        """
+        report = queue.purge(
+            self.database,
+            queue.Choice(source, tenant, error, older_than),
+            dead=dead or error is not None or older_than is not None,
+            gone=tenant is None,
+            dry_run=dry_run,
+        )
+        if not compact or dry_run:
+            return report
+        made = queue.compact(self.database)
+        return dataclasses.replace(report, compacted=made.compacted, skipped=made.skipped)
 
     def status(self) -> looking.StatusReport:
         """Look at schema, model, index, sources and queue, and say what is wrong.

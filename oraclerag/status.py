@@ -7,25 +7,18 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oraclerag import in_force, index, queue, schema
+from oraclerag import index, queue, schema
 from oraclerag.database import Database, own_tables
 from oraclerag.errors import ModelError, OracleRagError
 from oraclerag.model.active import active_model
+from oraclerag.queue import QueueStatus
+from oraclerag.records import Problem
 from oraclerag.statements import Statements
 
 if TYPE_CHECKING:
     import oracledb
 
 __all__ = ["Problem", "SourceStatus", "StatusReport", "status"]
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that is wrong; ``hint`` says what to do about it."""
-
-    code: str
-    message: str
-    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +43,7 @@ class StatusReport:
     max_tokens: int | None
     index: index.IndexStatus | None
     sources: tuple[SourceStatus, ...]
-    backlog: tuple[queue.Backlog, ...]
+    queue: QueueStatus | None
     problems: tuple[Problem, ...]
 
     @property
@@ -67,7 +60,7 @@ def status(database: Database) -> StatusReport:
             schema.require(connection, database.schema)
         except OracleRagError as error:
             problem = Problem(error.code, error.message, error.hint)
-            return StatusReport(database.schema, revision, None, None, None, None, (), (), (problem,))
+            return StatusReport(database.schema, revision, None, None, None, None, (), None, (problem,))
         problems: list[Problem] = []
         model = None
         try:
@@ -75,25 +68,15 @@ def status(database: Database) -> StatusReport:
             active_model(connection, database.schema, configured=database.settings.embedding_model)
         except ModelError as error:
             problems.append(Problem(error.code, error.message, error.hint))
-        sources = _sources(connection, database.schema)
+    waiting = queue.status(database)
+    with database.connect() as connection:
+        sources = _sources(connection, database.schema, waiting)
     found = index.status(database) if model is not None else None
     if found is not None and found.exists and not found.usable:
         problems.append(
             Problem("INDEX_UNUSABLE", f"The vector index is {found.state}.", "Run `oraclerag index rebuild`.")
         )
-    backlog = tuple(queue.backlog(database))
-    dead = sum(entry.rows for entry in backlog if entry.state == "DEAD")
-    if dead:
-        problems.append(
-            Problem("DEAD_LETTERS", f"{dead:,} queue rows were given up.", "`oraclerag queue list --dead` says why.")
-        )
-    problems += [
-        Problem(
-            "SOURCE_PAUSED", f"Source {source.source!r} is paused: {source.paused}", "Run `oraclerag source check`."
-        )
-        for source in sources
-        if source.paused
-    ]
+    problems += waiting.problems
     return StatusReport(
         schema=database.schema,
         revision=revision,
@@ -102,13 +85,12 @@ def status(database: Database) -> StatusReport:
         max_tokens=model.max_tokens if model is not None else None,
         index=found,
         sources=sources,
-        backlog=backlog,
+        queue=waiting,
         problems=tuple(problems),
     )
 
 
-def _sources(connection: oracledb.Connection, owner: str) -> tuple[SourceStatus, ...]:
-    paused = in_force.read(connection, owner).paused
+def _sources(connection: oracledb.Connection, owner: str, waiting: QueueStatus) -> tuple[SourceStatus, ...]:
     statements = Statements("status", owner)
     with connection.cursor() as cursor, own_tables():
         cursor.execute(statements["indexed"])
@@ -116,6 +98,7 @@ def _sources(connection: oracledb.Connection, owner: str) -> tuple[SourceStatus,
             source: SourceStatus(source, int(entities), int(chunks), last and last.replace(tzinfo=dt.UTC))
             for source, entities, chunks, last in cursor
         }
-    for source, why in paused.items():  # also one of which nothing could be indexed yet
-        found[source] = dataclasses.replace(found.get(source, SourceStatus(source, 0, 0, None)), paused=why)
+    for paused in waiting.paused:  # also one of which nothing could be indexed yet
+        known = found.get(paused.source, SourceStatus(paused.source, 0, 0, None))
+        found[paused.source] = dataclasses.replace(known, paused=paused.reason)
     return tuple(found[source] for source in sorted(found))

@@ -1,50 +1,244 @@
-"""``queue``: status and list."""
+"""``queue``: what waits and what failed, begin again, tidy up."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import datetime as dt
+import re
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from oraclerag.cli.options import Json, opened, output
+from oraclerag.cli.options import UNHEALTHY, Json, SourceName, Tenant, opened, output
 
-__all__ = ["group"]
+if TYPE_CHECKING:
+    from oraclerag.console import Output
+    from oraclerag.queue import ErrorGroup, PurgeReport, QueueRow, QueueStatus
+    from oraclerag.records import SourceKey
 
-group = typer.Typer(name="queue", help="The queue: status, list.", no_args_is_help=True)
+__all__ = ["group", "summary"]
+
+group = typer.Typer(name="queue", help="The queue: status, list, retry, purge.", no_args_is_help=True)
+
+_SHOWN = 10  # lanes and tenants
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+Error = Annotated[
+    str | None, typer.Option("--error", metavar="CLASS", help="Only this error, as `queue list` shows it.")
+]
 
 
 @group.command()
-def status(json: Json = False) -> None:
-    """Show the backlog by source: how many, how old, how many given up."""
+def status(
+    max_lag: Annotated[
+        float | None, typer.Option("--max-lag", metavar="SECONDS", help="Unhealthy where a change has waited longer.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show how far the index is behind, and why.
+
+    Exit code 3 where rows were given up, a source is paused, or the lag is over --max-lag.
+    """
+    from oraclerag.console import record
+
     screen = output(json)
     with opened() as rag:
-        backlog = rag.queue_status()
+        found = rag.queue_status(max_lag=max_lag)
     if json:
-        screen.data(backlog)
-    elif not backlog:
-        screen.say("The queue is empty.")
+        screen.data({"healthy": found.healthy, **record(found)})
     else:
-        screen.table(
-            ("source", "state", "lane", "rows", "claimed", "oldest"),
-            (
-                (entry.source, entry.state, entry.lane, f"{entry.rows:,}", f"{entry.claimed:,}", _age(entry.age))
-                for entry in backlog
-            ),
-            right=("rows", "claimed"),
-        )
+        _show(screen, found)
+    for problem in found.problems:
+        screen.say(f"Problem: {problem.message}" + (f"\n  remedy: {problem.hint}" if problem.hint else ""))
+    if not found.healthy:
+        raise typer.Exit(UNHEALTHY)
 
 
 @group.command("list")
 def list_(
+    rows: Annotated[
+        bool, typer.Option("--rows", help="Single rows, oldest first, also those without an error.")
+    ] = False,
     dead: Annotated[bool, typer.Option("--dead", help="Only what was given up.")] = False,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many rows, oldest first.")] = 50,
+    source: SourceName = None,
+    tenant: Tenant = None,
+    error: Error = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many lines.")] = 50,
     json: Json = False,
 ) -> None:
-    """List queue rows, oldest first, with what went wrong."""
+    """List what went wrong, by error with an example; --rows lists rows."""
     screen = output(json)
+    state: Any = "DEAD" if dead else None
+    chosen: dict[str, Any] = {"state": state, "source": source, "tenant": tenant, "error": error, "limit": limit}
     with opened() as rag:
-        rows = rag.queue_rows(state="DEAD" if dead else None, limit=limit)
+        if rows:
+            _show_rows(screen, rag.queue_rows(**chosen))
+        else:
+            _show_errors(screen, rag.queue_errors(**chosen))
+
+
+@group.command()
+def retry(
+    keys: Annotated[list[str] | None, typer.Argument(metavar="[KEY]...", help="Only these entities: task:42.")] = None,
+    error: Error = None,
+    source: SourceName = None,
+    tenant: Tenant = None,
+    now: Annotated[bool, typer.Option("--now", help="Also what failed and waits to be tried again.")] = False,
+    json: Json = False,
+) -> None:
+    """Let rows that were given up begin again.
+
+    Without a choice, all of them. What a worker has claimed is left alone.
+    """
+    screen = output(json)
+    chosen = [_key(text) for text in keys] if keys else None
+    with opened() as rag:
+        report = rag.queue_retry(error=error, source=source, tenant=tenant, keys=chosen, postponed=now)
+        paused = rag.paused_sources()
     if json:
+        screen.data(report)
+    else:
+        screen.write(f"{_rows(report.dead)} of those given up begin again.")
+        if now:
+            screen.write(f"{_rows(report.postponed)} that waited to be tried again are due now.")
+    for name, why in sorted(paused.items()):
+        screen.say(f"Source {name} is paused, nothing of it is worked off: {why}\n  remedy: `oraclerag source check`")
+
+
+@group.command()
+def purge(
+    dead: Annotated[bool, typer.Option("--dead", help="Delete rows that were given up.")] = False,
+    error: Error = None,
+    older_than: Annotated[
+        str | None, typer.Option("--older-than", metavar="AGE", help="Of those, enqueued so long ago: 12h, 7d.")
+    ] = None,
+    source: SourceName = None,
+    tenant: Tenant = None,
+    compact: Annotated[
+        bool, typer.Option("--compact", help="Then make indexes and table of the queue smaller.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before rows are deleted.")] = False,
+    json: Json = False,
+) -> None:
+    """Forget entities that are gone; delete rows that were given up.
+
+    Without --dead, --error or --older-than nothing is lost. A row that is deleted is a change that is never applied:
+    its entity stays stale, or hidden, until something enqueues it again.
+    """
+    screen = output(json)
+    chosen: dict[str, Any] = {
+        "dead": dead,
+        "error": error,
+        "older_than": None if older_than is None else _age_of(older_than),
+        "source": source,
+        "tenant": tenant,
+    }
+    with opened() as rag:
+        if (dead or error is not None or older_than is not None) and not yes and not dry_run:
+            _confirm(rag.queue_purge(**chosen, dry_run=True).dead)
+        report = rag.queue_purge(**chosen, compact=compact, dry_run=dry_run)
+    if json:
+        screen.data(report)
+    else:
+        _show_purge(screen, report, dry_run=dry_run)
+
+
+def summary(found: QueueStatus) -> str:
+    """Say in one line what waits, for how long, and when it will be done."""
+    if not found.ready:
+        return "empty"
+    done = f"done in {_span(found.empty_in)}, at most" if found.empty_in is not None else f"rate {_rate(found)}"
+    return f"{found.ready:,} ready, the oldest for {_span(found.lag[0].age)}; {done}"
+
+
+def _show(screen: Output, found: QueueStatus) -> None:
+    postponed = sum(entry.postponed for entry in found.backlog)
+    facts: dict[str, Any] = {
+        "ready": f"{found.ready:,}" + (f": {found.claimed:,} claimed, {postponed:,} postponed" if found.ready else ""),
+        "failing": f"{found.failing:,} of them failed three times or more" if found.failing else "0",
+        "dead": f"{found.dead:,}",
+        "hidden": f"{found.hidden:,}" + (" entities that nobody sees until they are indexed" if found.hidden else ""),
+        "lag": f"{_span(found.lag[0].age)}, the oldest change that is not applied" if found.lag else "none",
+        "rate": _rate(found),
+        "empty": "now" if not found.ready else _estimate(found),
+        "expired": f"{found.claimed_expired:,} of {found.claimed:,} claimed rows, "
+        f"{found.held_expired:,} of {found.held:,} held entities",
+    }
+    screen.facts(facts)
+    if found.paused:
+        screen.table(
+            ("paused", "since (UTC)", "why"),
+            ((source.source, f"{source.since:%Y-%m-%d %H:%M:%S}", source.reason) for source in found.paused),
+        )
+    if found.lag:
+        screen.table(
+            ("lane", "tenant", "rows", "oldest (UTC)", "lag"),
+            (
+                (lag.lane, lag.tenant or "-", f"{lag.rows:,}", f"{lag.oldest:%Y-%m-%d %H:%M:%S}", _span(lag.age))
+                for lag in found.lag[:_SHOWN]
+            ),
+            right=("rows", "lag"),
+        )
+        if len(found.lag) > _SHOWN:
+            screen.say(f"{len(found.lag) - _SHOWN} more lanes and tenants, less late; --json shows them.")
+    if found.backlog:
+        screen.table(
+            ("source", "state", "lane", "rows", "claimed", "postponed", "oldest"),
+            (
+                (
+                    entry.source,
+                    entry.state,
+                    entry.lane,
+                    f"{entry.rows:,}",
+                    f"{entry.claimed:,}",
+                    f"{entry.postponed:,}",
+                    _span(entry.age),
+                )
+                for entry in found.backlog
+            ),
+            right=("rows", "claimed", "postponed", "oldest"),
+        )
+
+
+def _rate(found: QueueStatus) -> str:
+    if found.rate is None:
+        return f"unknown: nothing was settled in the last {_span(found.window)}"
+    return f"{found.rate * 60:,.1f} a minute: {found.settled:,} entities settled in the last {_span(found.window)}"
+
+
+def _estimate(found: QueueStatus) -> str:
+    return "unknown" if found.empty_in is None else f"in {_span(found.empty_in)} at that rate, at most"
+
+
+def _show_errors(screen: Output, groups: list[ErrorGroup]) -> None:
+    if screen.json:
+        screen.data(groups)
+        return
+    if not groups:
+        screen.say("No row has failed; --rows lists what waits.")
+        return
+    screen.table(
+        ("error", "state", "rows", "entities", "oldest", "next", "example", "message"),
+        (
+            (
+                group.error,
+                group.state if group.state == "DEAD" else "postponed",
+                f"{group.rows:,}",
+                f"{group.entities:,}",
+                f"{group.oldest:%m-%d %H:%M}",
+                "-" if group.due is None else f"{group.due:%H:%M:%S}",
+                _short(str(group.example)),
+                group.message,
+            )
+            for group in groups
+        ),
+        right=("rows", "entities"),
+    )
+
+
+def _show_rows(screen: Output, rows: list[QueueRow]) -> None:
+    if screen.json:
         screen.data(rows)
         return
     screen.table(
@@ -52,11 +246,11 @@ def list_(
         (
             (
                 row.id,
-                row.key,
+                _short(str(row.key)),
                 row.action,
                 "CLAIMED" if row.claimed and row.state == "READY" else row.state,
                 row.lane,
-                row.enqueued_at.strftime("%Y-%m-%d %H:%M:%S"),
+                f"{row.enqueued_at:%Y-%m-%d %H:%M:%S}",
                 row.attempts,
                 row.error,
             )
@@ -66,9 +260,62 @@ def list_(
     )
 
 
-def _age(seconds: float) -> str:
+def _show_purge(screen: Output, report: PurgeReport, *, dry_run: bool) -> None:
+    verb = "would be" if dry_run else "were"
+    screen.write(f"{_rows(report.dead)} of those given up {verb} deleted.")
+    entities = "1 entity" if report.entities == 1 else f"{report.entities:,} entities"
+    screen.write(f"{entities} of those gone {verb} forgotten.")
+    if report.compacted:
+        screen.write(f"Made smaller: {', '.join(report.compacted)}.")
+    for reason in report.skipped:
+        screen.say(f"Not made smaller: {reason}")
+
+
+def _confirm(count: int) -> None:
+    """Ask on a terminal; where nobody can answer, nothing is deleted."""
+    from oraclerag.errors import InputError
+
+    if not count:
+        return
+    what = f"{_rows(count)} of those given up: their entities stay stale or hidden until something enqueues them again"
+    if not _answerable():
+        raise InputError(f"This deletes {what}.", hint="Say --yes where that is meant; `queue retry` tries them again.")
+    typer.confirm(f"Delete {what}?", abort=True, err=True)
+
+
+def _answerable() -> bool:
+    return sys.stdin.isatty()
+
+
+def _key(text: str) -> SourceKey:
+    from oraclerag.records import SourceKey
+
+    source, colon, entity = text.partition(":")
+    if not colon:
+        raise typer.BadParameter(f"{text!r} is no key; a key is a source, a colon and an id: task:42.")
+    return SourceKey(source, entity)
+
+
+def _age_of(text: str) -> dt.timedelta:
+    found = re.fullmatch(r"(\d{1,6})([smhd])", text.strip())
+    if found is None:
+        raise typer.BadParameter(f"{text!r} is no age; a number and s, m, h or d: 12h, 7d.")
+    return dt.timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row" if count == 1 else f"{count:,} rows"
+
+
+def _short(text: str, size: int = 24) -> str:
+    return text if len(text) <= size else text[: size - 1] + "…"
+
+
+def _span(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.0f} s"
     if seconds < 7200:
         return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:,.1f} h"
+    if seconds < 172_800:
+        return f"{seconds / 3600:,.1f} h"
+    return f"{seconds / 86400:,.1f} days"

@@ -55,23 +55,28 @@ def list_(json: Json = False) -> None:
 def check(name: Annotated[str | None, typer.Argument(metavar="[NAME]")] = None, json: Json = False) -> None:
     """Find what fails in a source, or would later.
 
-    Runs its queries over all rows once, to count what must be unique, and renders one row.
+    Runs its queries over all rows once, to count what must be unique, and renders one row. A source that was paused and
+    is green is taken up again.
     """
     screen = output(json)
     with opened() as rag:
-        problems = rag.check_sources(name)
-        checked = [name] if name is not None else sorted(rag.sources)
+        checks = rag.check_sources(name)
     if json:
-        screen.data(problems)
+        screen.data(checks)
     else:
-        for source in checked:
-            found = [problem for problem in problems if problem.source == source]
-            screen.write(f"{source}: {'green' if not found else f'{len(found)} problems'}")
+        for checked in sorted(checks, key=lambda checked: checked.source):
+            found = checked.problems
+            count = "1 problem" if len(found) == 1 else f"{len(found)} problems"
+            screen.write(f"{checked.source}: {count if found else 'green'}")
             for problem in found:
                 screen.write(f"  {problem.severity}: {problem.message}")
                 if problem.hint:
                     screen.write(f"    remedy: {problem.hint}")
-    if any(problem.severity == "error" for problem in problems):
+            if checked.resumed:
+                screen.write("  It was paused; workers take it up again.")
+            if checked.paused is not None:
+                screen.write(f"  It stays paused: {checked.paused}")
+    if not all(checked.green for checked in checks):
         raise typer.Exit(FAILED)
 
 

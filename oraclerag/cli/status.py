@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from oraclerag.cli.options import UNHEALTHY, Json, opened, output
+from oraclerag.cli.queue import summary
 from oraclerag.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -70,5 +71,5 @@ def _show(screen: Output, report: StatusReport) -> None:
             ),
             right=("entities", "chunks"),
         )
-    waiting = sum(entry.rows for entry in report.backlog if entry.state == "READY")
-    screen.facts({"queue": f"{waiting:,} waiting" if waiting else "empty"})
+    if report.queue is not None:
+        screen.facts({"queue": summary(report.queue)})

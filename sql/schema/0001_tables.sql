@@ -80,6 +80,7 @@ CREATE MULTIVALUE INDEX /*schema*/RAG_CHUNK_ERROR_IDX ON /*schema*/RAG_CHUNK c (
 -- The outbox. TENANT_ID '-' means that the writer did not say: right for a source without tenants, refused by the
 -- worker where the source maps one. LANE 0 changes, 1 bulk. ATTEMPTS counts reported failures, CRASHES claims that
 -- ended without a report.
+-- Rows may move, so that `queue purge --compact` can shrink the table (ORA-10636).
 CREATE TABLE /*schema*/RAG_DIRTY (
   DIRTY_ID      NUMBER(19) GENERATED ALWAYS AS IDENTITY NOT NULL,
   LANE          NUMBER(1) DEFAULT ON NULL 0 NOT NULL,
@@ -99,7 +100,7 @@ CREATE TABLE /*schema*/RAG_DIRTY (
   CONSTRAINT RAG_DIRTY_LANE_CK CHECK (LANE IN (0, 1)),
   CONSTRAINT RAG_DIRTY_ACTION_CK CHECK (ACTION IN ('UPSERT', 'DELETE')),
   CONSTRAINT RAG_DIRTY_STATE_CK CHECK (STATE IN ('READY', 'DEAD'))
-) INITRANS 16
+) INITRANS 16 ENABLE ROW MOVEMENT
 /
 
 -- In the order in which claims read: one source, one tenant, oldest first. What waits for another source, tenant or time

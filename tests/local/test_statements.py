@@ -24,6 +24,8 @@ NAMES = {
     "accuracy": "90",
     "column": "EMBEDDING",
     "enumeration": "SELECT TO_CHAR(ENTITY_ID) AS SOURCE_ID, TENANT_ID FROM RAG_ENTITY",
+    "entities": "e.SOURCE_TYPE = :one_source",
+    "filter": "d.SOURCE_TYPE = :one_source AND d.TENANT_ID = :one_tenant",
     "ids": ":id0, :id1",
     "keys": "(:type0, :key0), (:type1, :key1)",
     "model": "TINY_1A2B3C4D",
