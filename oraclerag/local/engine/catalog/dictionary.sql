@@ -16,6 +16,7 @@ CREATE TABLE ora.vector_indexes (
 -- Of an index over expressions: Oracle's text of each, by position, and whether it is a multivalue index.
 CREATE TABLE ora.index_expressions (idx oid NOT NULL, number int4 NOT NULL, source text NOT NULL, PRIMARY KEY (idx, number));
 CREATE TABLE ora.storage_note (relation oid PRIMARY KEY, ini_trans int4, pct_free int4, tablespace text, logging bool NOT NULL);
+CREATE TABLE ora.row_movement (relation oid PRIMARY KEY);
 CREATE TABLE ora.check_note (relation oid NOT NULL, name text NOT NULL, source text NOT NULL, PRIMARY KEY (relation, name));
 CREATE TABLE ora.sequence_options (seq oid PRIMARY KEY, cache int4 NOT NULL, ordered bool NOT NULL);
 -- Views as written: the query, the column list (names apart by chr(1)), WITH READ ONLY, WITH CHECK OPTION.
@@ -59,6 +60,7 @@ BEGIN
         DELETE FROM ora.view_texts WHERE rel = dropped.objid;
         DELETE FROM ora.triggers WHERE rel = dropped.objid;
         DELETE FROM ora.check_note WHERE relation = dropped.objid;
+        DELETE FROM ora.row_movement WHERE relation = dropped.objid;
         DELETE FROM ora.storage_note WHERE relation = dropped.objid;
       END IF;
     END IF;
@@ -135,7 +137,8 @@ CREATE VIEW ora."ALL_TABLES" AS
     pg_stat_get_last_analyze_time(c.oid)::timestamp::ora.odate AS "LAST_ANALYZED", 'NO'::ora.varchar2 AS "PARTITIONED",
     NULL::ora.varchar2 AS "IOT_TYPE", 'N'::ora.varchar2 AS "TEMPORARY", 'N'::ora.varchar2 AS "SECONDARY", 'NO'::ora.varchar2 AS "NESTED",
     NULL::ora.varchar2 AS "DURATION", 'DISABLED'::ora.varchar2 AS "COMPRESSION", NULL::ora.varchar2 AS "COMPRESS_FOR",
-    'NO'::ora.varchar2 AS "DROPPED", 'NO'::ora.varchar2 AS "READ_ONLY", 'NO'::ora.varchar2 AS "EXTERNAL"
+    'NO'::ora.varchar2 AS "DROPPED", 'NO'::ora.varchar2 AS "READ_ONLY", 'NO'::ora.varchar2 AS "EXTERNAL",
+    CASE WHEN EXISTS (SELECT 1 FROM ora.row_movement m WHERE m.relation = c.oid) THEN 'ENABLED' ELSE 'DISABLED' END::ora.varchar2 AS "ROW_MOVEMENT"
   FROM ora.relations c LEFT JOIN ora.storage_note s ON s.relation = c.oid WHERE c.relkind = 'r';
 CREATE VIEW ora."USER_TABLES" AS SELECT * FROM ora."ALL_TABLES" WHERE "OWNER"::text = ora.usr();
 

@@ -9,6 +9,7 @@ from oraclerag.local.engine.ddl.constraints import KeyColumn, TableState, primar
 from oraclerag.local.engine.ddl.definitions import ColumnDefinition, Constraint, DefinitionReader
 from oraclerag.local.engine.ddl.drop_parts import drop
 from oraclerag.local.engine.ddl.modify_columns import modify
+from oraclerag.local.engine.ddl.space import row_movement, shrink
 from oraclerag.local.engine.ddl.table_options import PhysicalOptions, read_physical_option
 from oraclerag.local.engine.ddl.view_states import invalidate, recompile
 from oraclerag.local.engine.host import Host
@@ -18,7 +19,7 @@ from oraclerag.local.interface import OraError
 
 _UNSUPPORTED = frozenset(
     """
-    MOVE SHRINK SPLIT MERGE EXCHANGE COALESCE ALLOCATE DEALLOCATE READ INMEMORY FLASHBACK COMPRESS CLUSTERING
+    MOVE SPLIT MERGE EXCHANGE COALESCE ALLOCATE DEALLOCATE READ INMEMORY FLASHBACK COMPRESS CLUSTERING
     UPGRADE TRUNCATE ANNOTATIONS
     """.split()  # noqa: SIM905
 )
@@ -56,13 +57,15 @@ def _clause(reader: Reader, host: Host, schema: str, table: str) -> Action:
         if reader.accept("ROW"):
             reader.expect("MOVEMENT")
             reader.expect_end(1735, "invalid ALTER TABLE option")
-            return lambda: None
+            return lambda: host.change(row_movement(schema, table, enabled=word == "ENABLE"))
         if reader.accept("ALL", "TRIGGERS"):
             reader.expect_end(1735, "invalid ALTER TABLE option")
             return lambda: host.change(_switch_triggers(schema, table, word))
         if reader.word() in {"CONSTRAINT", "PRIMARY", "UNIQUE", "VALIDATE", "NOVALIDATE", "TABLE"}:
             raise unsupported(f"ALTER TABLE … {word} {reader.word()}", position)
         reader.fail(2000, "missing TRIGGERS keyword")
+    if reader.accept("SHRINK"):
+        return shrink(reader, host, schema, table)
     if word in _UNSUPPORTED or (word == "SET" and reader.peek(1).upper == "UNUSED"):
         raise unsupported(f"ALTER TABLE … {word}", position)
     options = PhysicalOptions()

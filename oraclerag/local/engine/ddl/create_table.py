@@ -7,6 +7,7 @@ from oraclerag.local.engine.ddl import columns, constraints, notes, questions
 from oraclerag.local.engine.ddl.action import Action
 from oraclerag.local.engine.ddl.constraints import KeyColumn, TableState
 from oraclerag.local.engine.ddl.definitions import ColumnDefinition, Constraint, DefinitionReader
+from oraclerag.local.engine.ddl.space import row_movement
 from oraclerag.local.engine.ddl.table_options import PhysicalOptions, read_table_options
 from oraclerag.local.engine.ddl.view_states import recompile
 from oraclerag.local.engine.host import Host
@@ -165,6 +166,8 @@ def table_statements(
         after += made.after
     body = ", ".join([*clauses, *checks])
     after += notes.storage(schema, name, options)
+    if options.row_movement:
+        after += row_movement(schema, name, enabled=True)
     return [*before, f"CREATE TABLE {qualified(schema, name)} ({body})", *after]
 
 

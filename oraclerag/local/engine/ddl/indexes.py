@@ -317,6 +317,14 @@ def alter_index(reader: Reader, host: Host) -> Action:
         def change() -> None:
             host.change(rebuild(schema, name))
 
+    elif reader.accept("COALESCE"):
+        reader.expect_end(2243, "invalid ALTER INDEX option")
+
+        def change() -> None:
+            index = questions.index(host, schema, name)
+            if index is not None and index.vector:
+                raise unsupported("ALTER INDEX … COALESCE of a vector index")
+
     elif reader.accept("NOPARALLEL") or reader.accept("LOGGING") or reader.accept("NOLOGGING"):
         reader.expect_end(2243, "invalid ALTER INDEX option")
 
@@ -328,7 +336,6 @@ def alter_index(reader: Reader, host: Host) -> Action:
             "VISIBLE",
             "INVISIBLE",
             "UNUSABLE",
-            "COALESCE",
             "SHRINK",
             "MONITORING",
             "PARALLEL",

@@ -25,6 +25,7 @@ class PhysicalOptions:
     pctfree: int | None = None
     tablespace: str | None = None
     logging: bool = True
+    row_movement: bool = False
 
 
 def read_physical_option(reader: Reader, options: PhysicalOptions) -> bool:
@@ -77,8 +78,10 @@ def read_table_options(reader: Reader) -> PhysicalOptions:
         if reader.accept("SEGMENT", "CREATION"):
             if reader.accept_one({"IMMEDIATE", "DEFERRED"}) is None:
                 reader.fail(922, "missing or invalid option")
-        elif reader.accept("ENABLE", "ROW", "MOVEMENT") or reader.accept("DISABLE", "ROW", "MOVEMENT"):
-            continue
+        elif reader.accept("ENABLE", "ROW", "MOVEMENT"):
+            options.row_movement = True
+        elif reader.accept("DISABLE", "ROW", "MOVEMENT"):
+            options.row_movement = False
         elif reader.accept("ORGANIZATION"):
             if not reader.accept("HEAP"):
                 raise unsupported(f"tables of ORGANIZATION {reader.word()}", position)
