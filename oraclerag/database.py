@@ -65,6 +65,8 @@ _CLASSES: dict[type[errors.DatabaseError], tuple[str, ...]] = {
 _CONNECTION_ID = re.compile(r" \(CONNECTION_ID=[^)]*\)")
 _CLASS_OF = {code: cls for cls, codes in _CLASSES.items() for code in codes}
 
+_KEEPALIVE_MINUTES = 1
+
 MODEL_MISSING = "ORA-40284"
 NO_SUCH_TABLE = "ORA-00942"
 BROKEN_DIMENSION = ("ORA-51803", "ORA-51808")
@@ -219,26 +221,33 @@ class Database:
         return identifier(known, "schema") if known and not known.startswith('"') else _session_user(connection)
 
     @contextlib.contextmanager
-    def connect(self) -> Iterator[oracledb.Connection]:
-        """Lend a connection; what was not committed is rolled back at the end."""
-        with self._lent() as connection:
+    def connect(self, *, call_timeout: float = 0.0) -> Iterator[oracledb.Connection]:
+        """Lend a connection; what was not committed is rolled back at the end.
+
+        ``call_timeout`` (seconds; 0: none) bounds round trips that nothing else does, neither the setting nor the owner
+        of a borrowed connection; what takes longer is ConnectionFailed.
+        """
+        with self._lent(call_timeout) as connection:
             if self._schema is None:  # inside the block it would need a second one, and a pool may have but one
                 self._schema = _session_user(connection)
             yield connection
 
     @contextlib.contextmanager
-    def _lent(self) -> Iterator[oracledb.Connection]:
+    def _lent(self, call_timeout: float) -> Iterator[oracledb.Connection]:
         if self._engine is not None:
-            with self._engine_connection(self._engine) as connection:
+            with self._engine_connection(self._engine) as connection, _bounded(connection, call_timeout):
                 yield connection
             return
         pool = self._pool or self._open_pool()
         with translated():
             connection = pool.acquire()
         try:
-            if pool is self._own_pool and self.settings.call_timeout:  # a borrowed pool keeps its own
-                connection.call_timeout = round(self.settings.call_timeout * 1000)
-            yield connection
+            if pool is self._own_pool:  # it holds for the rollback at the end too
+                connection.call_timeout = round((self.settings.call_timeout or call_timeout) * 1000)
+                yield connection
+            else:
+                with _bounded(connection, call_timeout):
+                    yield connection
         finally:
             # release rolls back; a dead connection is dropped by the pool
             with contextlib.suppress(oracledb.Error):
@@ -330,6 +339,21 @@ def _session_user(connection: oracledb.Connection) -> str:
     return identifier(row[0], "schema")
 
 
+@contextlib.contextmanager
+def _bounded(connection: oracledb.Connection, seconds: float) -> Iterator[None]:
+    """Bound the round trips inside the block, unless they are bounded already or ``seconds`` is 0."""
+    with translated():
+        bound = seconds and not connection.call_timeout
+        if bound:
+            connection.call_timeout = round(seconds * 1000)
+    try:
+        yield
+    finally:
+        if bound:
+            with contextlib.suppress(oracledb.Error):  # closed meanwhile
+                connection.call_timeout = 0
+
+
 class _Proxied:
     """Shapes SQLAlchemy's pooled connection like a Connection for :func:`driver_connection`."""
 
@@ -338,7 +362,10 @@ class _Proxied:
 
 
 def connect_arguments(settings: Settings) -> dict[str, Any]:
-    """Give the keyword arguments for ``oracledb.connect`` and ``create_pool``, or say what is missing."""
+    """Give the keyword arguments for ``oracledb.connect`` and ``create_pool``, or say what is missing.
+
+    A descriptor in the dsn wins over what is added to the settings, as EXPIRE_TIME.
+    """
     missing = [
         (name, env)
         for name, env in (("dsn", "ORACLE_DSN"), ("user", "ORACLE_USER"), ("password", "ORACLE_PASSWORD"))
@@ -354,7 +381,9 @@ def connect_arguments(settings: Settings) -> dict[str, Any]:
         name: getattr(settings, name)
         for name in ("dsn", "user", "password", "config_dir", "wallet_location", "wallet_password")
     }
-    return {name: value for name, value in arguments.items() if value is not None}
+    given = {name: value for name, value in arguments.items() if value is not None}
+    # A connection that died without a word is found out within minutes, and firewalls keep one that waits for long.
+    return {**given, "expire_time": _KEEPALIVE_MINUTES}
 
 
 def execute_counted(

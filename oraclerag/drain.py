@@ -11,15 +11,14 @@ import dataclasses
 import logging
 import random
 import time
-import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import oracledb
 
-from oraclerag import in_force
-from oraclerag.chunk import CHUNKERS, Limits, storable
+from oraclerag import in_force, log, schema
+from oraclerag.chunk import Limits
 from oraclerag.claim import Claim, Postponed, Queue, Turns
 from oraclerag.config import Settings
 from oraclerag.database import Database, own_tables
@@ -38,8 +37,9 @@ from oraclerag.errors import (
 from oraclerag.in_force import InForce
 from oraclerag.merge import SLICE, Merge, Merged, Write
 from oraclerag.model.active import ActiveModel, active_model
-from oraclerag.records import Claimed, Document, DrainReport, fingerprint_half
-from oraclerag.source import FunctionSource, Source, SourceRead
+from oraclerag.records import NO_TENANT, Claimed, DrainReport, Held, SourceKey, fingerprint_half
+from oraclerag.render import UNFORESEEN, blamed, read, rendered
+from oraclerag.source import FunctionSource, Source
 
 __all__ = ["WorkerState", "drain"]
 
@@ -47,9 +47,12 @@ _log = logging.getLogger(__name__)
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 600.0  # seconds before a failed entity is tried again
 
-# What a value raises for which nobody was prepared: a date that Python does not know, a text that has no UTF-8. Its row
-# must not end the worker, again and again, for ever.
-_UNFORESEEN = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
+_ROWS_OF_ENTITIES = 512  # queue rows that one batch takes, where entities are named
+_COME_BACK_SOON = 0.25  # seconds before those that others hold are tried again: somebody waits for them
+
+# A worker whose connection died without a word must not wait for ever. What is read after the lease is another's to
+# write; but a write that has begun keeps its entities by their locks, and a large model on a small machine is slow.
+_LEASES_PER_CALL = 3
 
 
 class _ModelReplaced(Exception):
@@ -69,24 +72,37 @@ class WorkerState:
 
 
 def drain(
-    database: Database, sources: Mapping[str, Source], settings: Settings, *, state: WorkerState | None = None
+    database: Database,
+    sources: Mapping[str, Source],
+    settings: Settings,
+    *,
+    state: WorkerState | None = None,
+    keys: Sequence[SourceKey] | None = None,
 ) -> DrainReport:
     """Work one batch off; an empty report means that nothing waits for this worker.
 
-    Raises what stops the whole worker: ModelNotActive, SchemaMissing, ConnectionFailed and other outages. Rows that
-    were claimed are given back before that; where even that fails, the next call does it first.
+    With ``keys`` the batch is what is due of these entities, whoever's turn it is. Raises what stops the whole worker:
+    ModelNotActive, SchemaMissing, ConnectionFailed and other outages. Rows that were claimed are given back before
+    that; where even that fails, the next call does it first.
     """
     began = time.monotonic()
     state = state if state is not None else WorkerState()
-    with database.connect() as connection:
+    with database.connect(call_timeout=_LEASES_PER_CALL * settings.lease) as connection:
         queue = Queue(connection, database.schema, lease=settings.lease, max_attempts=settings.max_attempts)
         while state.unreported:
             claim, entities = state.unreported[-1]
             queue.give_back(claim, entities)
             state.unreported.pop()
-        batch = _Batch(connection, database.schema, queue, sources, settings, state)
-        report = batch.run()
-    return dataclasses.replace(report, seconds=time.monotonic() - began)
+        batch = _Batch(connection, database.schema, queue, sources, settings, state, keys)
+        try:
+            report = batch.run()
+        finally:
+            if queue.unheard is not None:
+                state.unreported.append((queue.unheard, queue.unheard.entities))
+    report = dataclasses.replace(report, seconds=time.monotonic() - began)
+    if report.claimed:
+        batch.tell(report)
+    return report
 
 
 @dataclass(slots=True)
@@ -97,6 +113,7 @@ class _Tally:
     given_back: int = 0
     merged: list[Merged] = field(default_factory=list)
     staged: int = 0
+    tokens: int = 0
     paused: list[str] = field(default_factory=list)
 
     def report(self) -> DrainReport:
@@ -124,6 +141,7 @@ class _Batch:
         sources: Mapping[str, Source],
         settings: Settings,
         state: WorkerState,
+        keys: Sequence[SourceKey] | None,
     ) -> None:
         self._connection = connection
         self._schema = schema
@@ -131,13 +149,15 @@ class _Batch:
         self._sources = sources
         self._settings = settings
         self._state = state
+        self._keys = keys
         self._tally = _Tally()
         self._fingerprints: dict[str, str] = {}
         self._open: dict[int, Claimed] = {}  # not yet reported
         self._claim = Claim("", ())
+        self._turn: tuple[int, str] | None = None
 
     def run(self) -> DrainReport:
-        if not self._find():
+        if not (self._find() if self._keys is None else self._find_these(self._keys)):
             return self._tally.report()
         try:
             model = self._state.model
@@ -149,6 +169,29 @@ class _Batch:
             self._abandon()
             raise
         return self._tally.report()
+
+    def tell(self, report: DrainReport) -> None:
+        """Log what was done."""
+        counts = {
+            name: getattr(report, name)
+            for name in ("indexed", "unchanged", "deleted", "postponed", "dead", "given_back")
+            if getattr(report, name)
+        }
+        words = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
+        lane, tenant = self._turn or (None, None)
+        log.event(
+            _log,
+            logging.INFO,
+            "batch",
+            f"{report.claimed:,} queue rows: {words or 'nothing to do'}.",
+            tenant=None if tenant == NO_TENANT else tenant,
+            lane=lane,
+            rows=report.claimed,
+            **counts,
+            chunks=report.embedded,
+            tokens=self._tally.tokens,
+            milliseconds=round(report.seconds * 1000),
+        )
 
     def _find(self) -> bool:
         """Claim a batch of whoever's turn it is; False where nothing waits."""
@@ -168,20 +211,33 @@ class _Batch:
                     turn.lane, turn.tenant, types=types, limit=settings.batch_size, come_back=settings.poll_interval
                 )
                 state.turns.took(turn)
-                self._tally.dead += claim.buried
-                self._tally.claimed += claim.buried
-                if claim.entities:
+                self._turn = (turn.lane, turn.tenant)
+                if self._got(claim):
                     state.turns.batches += 1
-                    self._claim = claim
-                    self._open = {entity.entity_id: entity for entity in claim.entities}
-                    self._tally.claimed += sum(len(entity.rows) for entity in claim.entities)
                     return True
                 if claim.buried:
                     return False
         return False
 
+    def _find_these(self, keys: Sequence[SourceKey]) -> bool:
+        """Claim what is due of given entities; False where that is nothing, or others have it."""
+        served = self._served(in_force.read(self._connection, self._schema))
+        wanted = [(key.type, key.id) for key in keys if key.type in served]
+        limit = max(self._settings.batch_size, _ROWS_OF_ENTITIES)
+        pause = min(self._settings.poll_interval, _COME_BACK_SOON)
+        return self._got(self._queue.claim_entities(wanted, types=served, limit=limit, come_back=pause))
+
+    def _got(self, claim: Claim) -> bool:
+        """Take a claim as this batch's; gives whether there is anything to do."""
+        self._claim = claim
+        self._open = {entity.entity_id: entity for entity in claim.entities}
+        self._tally.dead += claim.buried
+        self._tally.claimed += claim.buried + sum(len(entity.rows) for entity in claim.entities)
+        return bool(claim.entities)
+
     def _served(self, now: InForce) -> dict[str, bool]:
         """Give the sources whose rows this worker may take, each with whether it maps tenants."""
+        schema.require_revision(now.revision, self._schema)
         model = self._model(now)
         self._fingerprints = {name: source.fingerprint(model) for name, source in self._sources.items()}
         new = self._fingerprints.keys() - now.fingerprints.keys()
@@ -201,10 +257,13 @@ class _Batch:
             return False
         same = now.fingerprints.get(name) == fingerprint_half(self._fingerprints[name], "settings")
         if not same and name not in self._state.warned:
-            _log.error(
-                "source %s: other settings are in force than this worker has; it is left alone. "
-                "Deploy the same configuration everywhere, then run `oraclerag reindex`.",
-                name,
+            log.event(
+                _log,
+                logging.ERROR,
+                "source_left_alone",
+                f"Source {name}: other settings are in force than this worker has; it is left alone.",
+                source_type=name,
+                hint="Deploy the same configuration everywhere, then run `oraclerag reindex`.",
             )
             self._state.warned.add(name)
         if same:
@@ -229,56 +288,24 @@ class _Batch:
         for name, entities in by_source.items():
             source = self._sources[name]
             try:
-                read = self._read(source, list(entities))
+                found = read(source, self._connection, list(entities))
             except (SourceError, ConfigurationError, PrivilegeMissing) as error:
                 self._pause([name], error, entities.values())
                 continue
             if isinstance(source, FunctionSource):  # whatever it began is none of this batch's business
                 self._rollback()
-            failures += [(entities[key], error) for key, error in read.failures.items()]
+            failures += [(entities[key], error) for key, error in found.failures.items()]
+            fingerprint = self._fingerprints[name]
             for key, entity in entities.items():
-                if key in read.failures:
+                if key in found.failures:
                     continue
                 try:
-                    writes.append(self._prepare(entity, source, read.documents.get(key), limits))
+                    document = found.documents.get(key)
+                    writes.append(rendered(entity, source, document, limits=limits, fingerprint=fingerprint))
                 except EntityError as error:
                     failures.append((entity, error))
         self._postpone([(entity, error, None) for entity, error in failures])
         return sorted(writes, key=lambda write: write.entity.entity_id)
-
-    def _read(self, source: Source, ids: list[str]) -> SourceRead:
-        """Read a source; what fails on some row is tried with fewer ids until that row is found."""
-        failure: OracleRagError
-        try:
-            return source.read_each(self._connection, ids)
-        except StatementFailed as error:
-            failure = error
-        except _UNFORESEEN as error:
-            failure = _blamed("read", error)
-        source.verify(self._connection)  # raises what is wrong with the source as a whole
-        if len(ids) == 1:
-            return SourceRead({}, {ids[0]: failure})
-        halves = [self._read(source, part) for part in (ids[: len(ids) // 2], ids[len(ids) // 2 :])]
-        return SourceRead(
-            {key: document for half in halves for key, document in half.documents.items()},
-            {key: error for half in halves for key, error in half.failures.items()},
-        )
-
-    def _prepare(self, entity: Claimed, source: Source, document: Document | None, limits: Limits) -> Write:
-        fingerprint = self._fingerprints[source.name]
-        if document is None or document.tenant is None:
-            return Write(entity, fingerprint, None)
-        document = dataclasses.replace(
-            document,
-            text=storable(document.text),
-            title=None if not document.title else storable(document.title),
-        )
-        try:
-            chunks = CHUNKERS[source.settings.chunker](document.text, limits)
-            return Write(entity, fingerprint, document, tuple(chunks))
-        except _UNFORESEEN as error:
-            # one document that no chunker was written for stops nobody else
-            raise _blamed("cut into chunks", error) from error
 
     def _write(self, merge: Merge, model: ActiveModel, group: Sequence[Write]) -> None:
         """Write a group in one transaction; when that fails, in halves until the one at fault is found."""
@@ -306,13 +333,13 @@ class _Batch:
                 names = sorted({write.entity.source_type for write in group})
                 self._pause(names, error, [write.entity for write in group])
                 return
-            except (StatementFailed, EntityError, *_UNFORESEEN) as error:
+            except (StatementFailed, EntityError, *UNFORESEEN) as error:
                 self._rollback()
                 if not self._in_force(model):
                     self._give_back([write.entity for write in group])
                     return
                 if len(group) == 1:
-                    failure = error if isinstance(error, OracleRagError) else _blamed("written", error)
+                    failure = error if isinstance(error, OracleRagError) else blamed("written", error)
                     self._postpone([(group[0].entity, failure, group[0])], merge)
                     return
                 break
@@ -325,6 +352,7 @@ class _Batch:
             group = [self._staged(merge, model, group[0])]
         held = self._queue.hold(self._claim, [write.entity for write in group])
         now = in_force.read(self._connection, self._schema)
+        schema.require_revision(now.revision, self._schema)
         same_model = (now.model, now.column) == (model.physical_name, model.column)
         mine = [
             write
@@ -340,9 +368,32 @@ class _Batch:
         self._tally.merged.append(merged)
         for write in mine:
             del self._open[write.entity.entity_id]
+            self._tell_written(write, held[write.entity.entity_id], model)
         # Taken over, or of a source whose settings are no longer these: whoever is right works them off.
         rest = [write.entity for write in group if write.entity.entity_id in self._open]
         self._give_back(rest)
+
+    def _tell_written(self, write: Write, before: Held, model: ActiveModel) -> None:
+        """Log what became of an entity, and count the tokens that were embedded for it."""
+        key = {"source_type": write.entity.source_type, "source_id": write.entity.source_id}
+        document = write.document
+        if document is None:
+            log.event(_log, logging.DEBUG, "deleted", "The entity is gone.", **key)
+            return
+        fresh = (before.content_hash, before.fingerprint) != (write.content_hash, write.fingerprint)
+        tokens = sum(model.counter.count(model.passage_prefix + chunk.text) for chunk in write.chunks) if fresh else 0
+        self._tally.tokens += tokens
+        log.event(
+            _log,
+            logging.DEBUG,
+            "indexed" if fresh or before.details_hash != write.details_hash else "unchanged",
+            "The entity is as its source says.",
+            tenant=document.tenant,
+            collection=document.collection,
+            **key,
+            chunks=len(write.chunks),
+            tokens=tokens,
+        )
 
     def _in_force(self, model: ActiveModel) -> bool:
         now = in_force.read(self._connection, self._schema)
@@ -380,7 +431,10 @@ class _Batch:
         self._rollback()
         for name in names:
             in_force.pause(self._connection, self._schema, name, f"{error.code}: {error.message}")
-            _log.error("source %s is paused: %s (%s)", name, error.message, error.hint or "`oraclerag source check`")
+            log.event(
+                _log, logging.ERROR, "source_paused", f"Source {name} is paused: {error.message}",
+                source_type=name, error_code=error.code, hint=error.hint or "`oraclerag source check` shows where.",
+            )  # fmt: skip
         self._tally.paused += names
         self._state.idle_sources |= set(names)
         self._give_back(list(entities))
@@ -389,6 +443,8 @@ class _Batch:
         if entities:
             self._queue.give_back(self._claim, entities, pause=pause)
             self._tally.given_back += len(entities)
+            message = "Entities were given back: they were taken over, or what is in force has changed."
+            log.event(_log, logging.DEBUG, "given_back", message, rows=sum(len(entity.rows) for entity in entities))
             for entity in entities:
                 self._open.pop(entity.entity_id, None)
 
@@ -413,13 +469,17 @@ class _Batch:
             given_up = self._queue.gives_up(entity)
             self._tally.dead += given_up
             self._tally.postponed += not given_up
-            _log.warning(
-                "%s:%s %s: %s (%s)",
-                entity.source_type,
-                entity.source_id,
-                "is given up" if given_up else "is postponed",
-                failure.message,
-                failure.error_code,
+            log.event(
+                _log,
+                logging.WARNING if given_up else logging.INFO,
+                "given_up" if given_up else "postponed",
+                f"{entity.source_type}:{entity.source_id} is {'given up' if given_up else 'postponed'}: "
+                f"{failure.message}",
+                source_type=entity.source_type,
+                source_id=entity.source_id,
+                attempts=max(attempts for _, attempts in entity.rows) + 1,
+                error_code=failure.error_code,
+                seconds=None if given_up else round(failure.pause, 1),
             )
 
     def _postponed(self, entity: Claimed, error: OracleRagError, write: Write | None) -> Postponed:
@@ -440,17 +500,10 @@ class _Batch:
         try:
             self._rollback()
             self._queue.give_back(self._claim, entities)
-        except DatabaseError:
+        except DatabaseError as error:
             self._state.unreported.append((self._claim, entities))
-
-
-def _blamed(what: str, error: Exception) -> EntityError:
-    """Make an entity's own failure of an error that nobody foresaw. Its text may repeat data; the log says where."""
-    where = "".join(traceback.format_tb(error.__traceback__))
-    _log.error("an entity cannot be %s (%s)\n%s", what, type(error).__name__, where)
-    failure = EntityError(f"The entity cannot be {what} ({type(error).__name__}).")
-    failure.__cause__ = error
-    return failure
+            message = f"A batch could not be given back; that is done before the next one: {error.message}"
+            log.event(_log, logging.INFO, "not_given_back", message, rows=len(entities), error_code=error.code)
 
 
 def _groups(writes: Sequence[Write]) -> list[list[Write]]:

@@ -204,6 +204,29 @@ def test_a_borrowed_pool_keeps_its_timeout() -> None:
     pool = Pool()
     with borrowed(pool).connect() as connection:
         assert connection.call_timeout == 0
+    pool.connection.call_timeout = 5
+    with borrowed(pool).connect(call_timeout=900) as connection:
+        assert connection.call_timeout == 5
+    assert pool.connection.call_timeout == 5
+
+
+def test_a_borrowed_connection_without_a_timeout_is_bounded_for_as_long_as_it_is_lent() -> None:
+    pool = Pool()
+    with borrowed(pool).connect(call_timeout=900) as connection:
+        assert connection.call_timeout == 900_000
+    assert pool.connection.call_timeout == 0
+
+
+@pytest.mark.parametrize(("setting", "asked", "bound"), [(0, 0, 0), (0, 900, 900_000), (9, 900, 9_000), (9, 0, 9_000)])
+def test_the_setting_wins_over_what_a_caller_asks_for(
+    monkeypatch: pytest.MonkeyPatch, setting: float, asked: float, bound: int
+) -> None:
+    pool = Pool()
+    pool.connection.call_timeout = 7  # left from whoever had it before
+    monkeypatch.setattr(oracledb, "create_pool", lambda **_: pool)
+    settings = Settings(dsn="h/s", user="rag", password="p", schema="rag", call_timeout=setting)
+    with Database(settings).connect(call_timeout=asked) as connection:
+        assert connection.call_timeout == bound
 
 
 def test_sessions_of_the_own_pool_sort_as_they_compare(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,9 +255,10 @@ def test_what_is_missing_is_named() -> None:
         connect_arguments(Settings(user="rag", password="p"))
 
 
-def test_only_what_is_set_reaches_the_driver() -> None:
+def test_only_what_is_set_reaches_the_driver_and_connections_are_kept_alive() -> None:
     settings = Settings(dsn="h/s", user="rag", password="p", wallet_location="/w")
-    assert connect_arguments(settings) == {"dsn": "h/s", "user": "rag", "password": "p", "wallet_location": "/w"}
+    wanted = {"dsn": "h/s", "user": "rag", "password": "p", "wallet_location": "/w", "expire_time": 1}
+    assert connect_arguments(settings) == wanted
 
 
 def test_the_callers_engine_is_used() -> None:
