@@ -108,13 +108,17 @@ class _Row:
 
 
 class Queue:
-    """The protocol on one connection. ``lease`` is in seconds; methods say whether they commit."""
+    """The protocol on one connection. ``lease`` is in seconds; methods say whether they commit.
+
+    ``unheard`` is a claim whose commit nobody heard of, because the connection was lost: it may have succeeded.
+    """
 
     def __init__(self, connection: oracledb.Connection, schema: str, *, lease: float, max_attempts: int) -> None:
         self._connection = connection
         self._sql = Statements("claim", schema)
         self._lease = lease
         self._max_attempts = max_attempts
+        self.unheard: Claim | None = None
 
     def turn(self, turns: Turns, types: Collection[str]) -> list[Turn]:
         """Say which lane and tenant are next, and which after them; empty where nothing waits. One plain query.
@@ -140,22 +144,39 @@ class Queue:
         ``types`` are the sources to take from, in this order, each with whether it maps tenants; ``come_back`` is when
         rows of entities that others hold are tried again, in seconds.
         """
-        token = str(uuid.uuid4())
         with self._connection.cursor() as cursor, own_tables():
-            rows = self._pick(cursor, lane, tenant, tuple(types), limit)
-            entities: tuple[Claimed, ...] = ()
-            buried: list[tuple[_Row, str, str]] = []
-            if rows:
-                ids, dead = self._entities(cursor, sorted({row.key for row in rows}))
-                free = self._free(cursor, sorted(ids[row.key] for row in rows))
-                got = [row for row in rows if ids[row.key] in free]
-                held = [row.dirty_id for row in rows if ids[row.key] not in free]
-                self._listed(cursor, "come_back", held, pause=come_back)
-                buried = self._bury(cursor, got, ids, types)
-                gone = {row.dirty_id for row, _, _ in buried}
-                entities = self._take(cursor, token, [row for row in got if row.dirty_id not in gone], ids, dead)
-            self._connection.commit()
-        return Claim(token, entities, len(buried))
+            return self._claim(cursor, self._pick(cursor, lane, tenant, tuple(types), limit), types, come_back)
+
+    def claim_entities(
+        self, keys: Sequence[tuple[str, str]], *, types: Mapping[str, bool], limit: int, come_back: float
+    ) -> Claim:
+        """Claim up to ``limit`` rows of given entities, by type and id, of whatever lane and tenant; commits.
+
+        Rows that are not due stay. ``types`` must hold the types of all keys; else as :meth:`claim`.
+        """
+        with self._connection.cursor() as cursor, own_tables():
+            return self._claim(cursor, self._pick_entities(cursor, keys, limit), types, come_back)
+
+    def _claim(
+        self, cursor: oracledb.Cursor, rows: Sequence[_Row], types: Mapping[str, bool], come_back: float
+    ) -> Claim:
+        token = str(uuid.uuid4())
+        entities: tuple[Claimed, ...] = ()
+        buried: list[tuple[_Row, str, str]] = []
+        if rows:
+            ids, dead = self._entities(cursor, sorted({row.key for row in rows}))
+            free = self._free(cursor, sorted(ids[row.key] for row in rows))
+            got = [row for row in rows if ids[row.key] in free]
+            held = [row.dirty_id for row in rows if ids[row.key] not in free]
+            self._listed(cursor, "come_back", held, pause=come_back)
+            buried = self._bury(cursor, got, ids, types)
+            gone = {row.dirty_id for row, _, _ in buried}
+            entities = self._take(cursor, token, [row for row in got if row.dirty_id not in gone], ids, dead)
+        claim = Claim(token, entities, len(buried))
+        self.unheard = claim
+        self._connection.commit()
+        self.unheard = None
+        return claim
 
     def renew(self, claim: Claim, entities: Iterable[Claimed]) -> None:
         """Begin the lease of ticket and rows anew; commits."""
@@ -239,15 +260,26 @@ class Queue:
             # Rows are locked as they are fetched: ask for as many as are wanted and for no more.
             cursor.arraysize = cursor.prefetchrows = wanted
             cursor.execute(self._sql["pick"], lane=lane, source_type=source_type, tenant_id=tenant)
-            rows += [
-                _Row(int(row[0]), row[1], row[2], row[3], row[4], int(row[5]), int(row[6]))
-                for row in cursor.fetchmany(wanted)
-            ]
+            rows += map(_row, cursor.fetchmany(wanted))
             if len(rows) >= limit or (rows and rows[0].suspect):
                 break
-        if rows and rows[0].suspect:
-            return rows[:1]
-        return [row for row in rows if not row.suspect]
+        return _suspects_alone(rows)
+
+    def _pick_entities(self, cursor: oracledb.Cursor, keys: Sequence[tuple[str, str]], limit: int) -> list[_Row]:
+        rows: list[_Row] = []
+        by_type: dict[str, list[str]] = defaultdict(list)
+        for source_type, source_id in keys:
+            by_type[source_type].append(source_id)
+        for source_type, source_ids in sorted(by_type.items()):
+            for part in parts(sorted(source_ids)):
+                listed, binds = in_list(part)
+                wanted = limit - len(rows)
+                cursor.arraysize = cursor.prefetchrows = wanted
+                cursor.execute(self._sql.with_names("pick_entities", ids=listed), {**binds, "source_type": source_type})
+                rows += map(_row, cursor.fetchmany(wanted))
+                if len(rows) >= limit or (rows and rows[0].suspect):
+                    return _suspects_alone(rows)
+        return _suspects_alone(rows)
 
     def _entities(
         self, cursor: oracledb.Cursor, keys: Sequence[tuple[str, str]]
@@ -368,6 +400,18 @@ class Queue:
         """Run a statement for every row of binds."""
         if rows:
             cursor.executemany(self._sql[name], list(rows))
+
+
+def _row(values: tuple[Any, ...]) -> _Row:
+    dirty_id, source_type, source_id, tenant_id, claim, attempts, crashes = values
+    return _Row(int(dirty_id), source_type, source_id, tenant_id, claim, int(attempts), int(crashes))
+
+
+def _suspects_alone(rows: list[_Row]) -> list[_Row]:
+    """Give the first row alone where it is suspect, else those that are not."""
+    if rows and rows[0].suspect:
+        return rows[:1]
+    return [row for row in rows if not row.suspect]
 
 
 def _cut(message: str, size: int = 1000) -> str:

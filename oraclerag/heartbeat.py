@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import json
+import logging
 import os
 import socket
 from collections.abc import Iterable
@@ -15,9 +16,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from oraclerag import log
 from oraclerag.errors import ConfigurationError
 
 __all__ = ["Heartbeat", "Pulse", "State", "combined", "read", "tell_systemd", "write"]
+
+_log = logging.getLogger(__name__)
 
 State = Literal["starting", "working", "idle", "outage", "stopping", "restarting"]
 
@@ -34,21 +38,47 @@ class Pulse:
 
 @dataclass(slots=True)
 class Heartbeat:
-    """Makes the pulses of this process; ``file`` is where they are written, None for nowhere."""
+    """The heartbeat of this process; ``file`` is where pulses are written, None for nowhere.
+
+    A pulse that cannot be written does not stop the work: the log says so, and the probe notices.
+    """
 
     file: Path | None = None
     last_batch: dt.datetime | None = None
+    _written: bool = True
 
-    def beat(self, state: State, *, batch: bool = False) -> Pulse:
-        """Make a pulse, write it and tell systemd; ``batch`` where one has just ended. Raises OSError."""
-        now = dt.datetime.now(dt.UTC)
-        if batch:
-            self.last_batch = now
-        pulse = Pulse(now, os.getpid(), state, self.last_batch)
-        if self.file is not None:
-            write(self.file, pulse)
+    def batch(self) -> None:
+        """Take note that a batch has ended."""
+        self.last_batch = dt.datetime.now(dt.UTC)
+
+    def beat(self, state: State) -> None:
+        """Write a pulse, and tell systemd."""
+        self.send(Pulse(dt.datetime.now(dt.UTC), os.getpid(), state, self.last_batch))
+
+    def send(self, pulse: Pulse) -> None:
+        """Write a pulse that is there already, and tell systemd."""
+        try:
+            if self.file is not None:
+                write(self.file, pulse)
+        except OSError as error:
+            if self._written:
+                message = f"The heartbeat cannot be written to {str(self.file)!r}: {error.strerror}."
+                log.event(_log, logging.ERROR, "unwritten", message)
+            self._written = False
+        else:
+            self._written = True
         tell_systemd(pulse)
-        return pulse
+
+    def begin(self) -> None:
+        """Write the first pulse. Raises ConfigurationError where that is not possible."""
+        try:
+            if self.file is not None:
+                write(self.file, Pulse(dt.datetime.now(dt.UTC), os.getpid(), "starting"))
+        except OSError as error:
+            raise ConfigurationError(
+                f"The heartbeat cannot be written to {str(self.file)!r}: {error.strerror}.",
+                hint="Name a file in a directory that is there and may be written to.",
+            ) from error
 
 
 def write(file: Path, pulse: Pulse) -> None:

@@ -119,7 +119,7 @@ class TextLines(logging.Formatter):
         """Give the line."""
         fields = _fields(record)
         name = ".".join(str(fields.pop(part)) for part in ("component", "action") if part in fields) or record.name
-        values = [f"{field}={_quoted(value)}" for field, value in fields.items()]
+        values = [f"{field}={escaped(_quoted(value))}" for field, value in fields.items()]
         return " ".join([now(record.created), f"{record.levelname:<7}", name, escaped(record.getMessage()), *values])
 
 

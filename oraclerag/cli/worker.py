@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
-import subprocess
 import sys
-import threading
-from typing import TYPE_CHECKING, Annotated
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from oraclerag.cli.options import FAILED, UNHEALTHY, Json, configuration, ended_by_signals, opened, output, settings
+from oraclerag import log
+from oraclerag.cli.options import FAILED, UNHEALTHY, Json, configuration, opened, output, settings
+from oraclerag.errors import OracleRagError
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
@@ -19,6 +23,10 @@ if TYPE_CHECKING:
     from oraclerag.records import DrainReport
 
 __all__ = ["register"]
+
+_log = logging.getLogger("oraclerag.worker")
+
+_INTERRUPTED = 130
 
 
 def register(app: typer.Typer) -> None:
@@ -32,9 +40,34 @@ def worker(
     poll_interval: Annotated[
         float | None, typer.Option("--poll-interval", metavar="SECONDS", help="Wait between looks at an empty queue.")
     ] = None,
+    initial_delay: Annotated[
+        float | None, typer.Option("--initial-delay", metavar="SECONDS", help="Wait before the first look.")
+    ] = None,
+    lease: Annotated[
+        float | None,
+        typer.Option("--lease", metavar="SECONDS", help="After which others may take over: longer than a batch takes."),
+    ] = None,
+    max_attempts: Annotated[
+        int | None, typer.Option("--max-attempts", metavar="N", help="Failures until a queue row is given up.")
+    ] = None,
     concurrency: Annotated[
         int, typer.Option("--concurrency", metavar="N", min=1, max=64, help="How many processes work.")
     ] = 1,
+    wait_for_database: Annotated[
+        bool, typer.Option("--wait-for-database", help="Wait also where it cannot be reached at the start.")
+    ] = False,
+    heartbeat: Annotated[
+        Path | None, typer.Option("--heartbeat", metavar="FILE", help="Write there that it is alive, for probes.")
+    ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option("--check", metavar="FILE", help="Do not work: read a heartbeat; exit code 3 if it is too old."),
+    ] = None,
+    max_age: Annotated[
+        float, typer.Option("--max-age", metavar="SECONDS", min=1, help="How old a heartbeat may be, for --check.")
+    ] = 120.0,
+    log_format: Annotated[log.Format, typer.Option("--log-format", help="How the log on stderr is written.")] = "text",
+    log_level: Annotated[log.Level, typer.Option("--log-level", help="From which level on.")] = "info",
     parent: Annotated[int | None, typer.Option("--parent", hidden=True)] = None,
     json: Json = False,
 ) -> None:
@@ -44,31 +77,181 @@ def worker(
     paused.
     """
     screen = output(json)
-    _log_to(screen)
-    if concurrency > 1:
-        _several(screen, concurrency, once, batch_size, poll_interval)
+    if check is not None:
+        _check(screen, check, max_age)
         return
-    stop = threading.Event()
-    with (
-        opened(batch_size=batch_size, poll_interval=poll_interval) as rag,
-        ended_by_signals(screen, stop.is_set, stop.set),
-    ):
-        if not once:
-            screen.say("Working; Ctrl-C ends it after its batch.")
-        # one of several ends with the process that started it, also where that was killed
-        ended = stop if parent is None else lambda: stop.is_set() or os.getppid() != parent
-        rag.work(stop=ended, once=once, on_batch=lambda report: _show(screen, report))
-        if once and not stop.is_set():
-            if parent is None:  # else the one that started it says what is left
-                _say_what_is_left(screen, rag)
+    overrides = {
+        "batch_size": batch_size,
+        "poll_interval": poll_interval,
+        "initial_delay": initial_delay,
+        "lease": lease,
+        "max_attempts": max_attempts,
+    }
+    with log.shown(log_format, log_level) as formatter, _explained(plain=log_format == "text"):
+        left = screen.say if log_format == "text" else _log_left
+        line = _ending_line(formatter)
+        if concurrency == 1:
+            _one(screen, overrides, line, left, once, wait_for_database, heartbeat, parent)
             return
-    screen.say("Ended.")
+        settings(**overrides)  # what is wrong with them is said once
+        options = [f"--{name.replace('_', '-')}={value}" for name, value in overrides.items() if value is not None]
+        options += [f"--log-format={log_format}", f"--log-level={log_level}"]
+        options += ["--once"] if once else []
+        options += ["--wait-for-database"] if wait_for_database else []
+        options += ["--json"] if json else []
+        _several(concurrency, options, line, left, once, heartbeat)
 
 
-def _say_what_is_left(screen: Output, rag: Rag) -> None:
+def _one(
+    screen: Output,
+    overrides: dict[str, Any],
+    line: Callable[[], str | None],
+    left: Callable[[str], object],
+    once: bool,
+    patient: bool,
+    heartbeat: Path | None,
+    parent: int | None,
+) -> None:
+    """Work in this process; with ``parent`` it ends with that process, also where that was killed."""
+    from oraclerag.cli.ending import Ending
+    from oraclerag.heartbeat import Heartbeat
+
+    pulse = Heartbeat(heartbeat)
+    pulse.begin()
+
+    def on_batch(report: DrainReport) -> None:
+        if report.claimed:
+            pulse.batch()
+        if screen.json and (report.claimed or report.paused):
+            screen.data(report, indent=None)
+
+    with opened(**overrides) as rag, Ending(line, parent=parent) as ending:
+        rag.work(ending, once=once, patient=patient, on_batch=on_batch, on_beat=pulse.beat)
+        if once and parent is None and not ending.is_set():  # else the one that started it says what is left
+            _say_what_is_left(left, rag)
+
+
+def _several(
+    count: int,
+    options: Sequence[str],
+    line: Callable[[], str | None],
+    left: Callable[[str], object],
+    once: bool,
+    heartbeat: Path | None,
+) -> None:
+    """Work in several processes; a signal is handed on to all."""
+    from oraclerag.cli.ending import Ending
+    from oraclerag.cli.supervisor import Supervisor
+    from oraclerag.heartbeat import Heartbeat
+
+    base = [sys.executable, "-m", "oraclerag"]
+    base += ["--config", str(configuration.get())] if configuration.get() is not None else []
+    base += ["worker", f"--parent={os.getpid()}", *options]
+    pulse = Heartbeat(heartbeat)
+    pulse.begin()
+    with contextlib.ExitStack() as stack:
+        beside = heartbeat
+        if heartbeat is None and os.environ.get("NOTIFY_SOCKET"):
+            beside = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="oraclerag-"))) / "heartbeat"
+        numbers = range(1, count + 1) if beside is not None else ()
+        pulses = {number: beside.with_name(f"{beside.name}.{number}") for number in numbers if beside is not None}
+
+        def command(number: int, again: bool) -> list[str]:
+            more = [f"--heartbeat={pulses[number]}"] if pulses else []
+            # the one that is started again may meet the outage in which it died
+            return base + more + (["--wait-for-database", "--initial-delay=0"] if again and not once else [])
+
+        ending = stack.enter_context(Ending(line))
+        supervisor = Supervisor(command, count, ending, once=once, heartbeat=pulse, pulses=pulses)
+        ending.on_told = supervisor.tell
+        codes = supervisor.run()
+        told = ending.is_set()
+    if failed := sum(map(bool, codes)):
+        message = f"{failed} of {count} workers failed."
+        log.event(_log, logging.ERROR, "failed", message, workers=count, exit_code=max(codes))
+        raise typer.Exit(FAILED)
+    if once and not told:
+        with opened() as rag:
+            _say_what_is_left(left, rag)
+
+
+@contextlib.contextmanager
+def _explained(*, plain: bool) -> Iterator[None]:
+    """End with an exit code and a line in the log; what was foreseen is said in plain words where those are read."""
+    try:
+        yield
+    except (typer.Exit, typer.Abort, OSError):
+        raise
+    except OracleRagError as error:
+        if plain:
+            raise
+        log.event(_log, logging.CRITICAL, "failed", error.message, error_code=error.code, hint=error.hint)
+        raise typer.Exit(FAILED) from error
+    except KeyboardInterrupt as error:
+        log.event(_log, logging.WARNING, "interrupted", "Ended at once; what was claimed was given back.")
+        raise typer.Exit(_INTERRUPTED) from error
+    except Exception as error:
+        from oraclerag.cli.supervisor import CRASHED
+
+        # Its text may repeat data, and a traceback would print it.
+        log.event(
+            _log, logging.CRITICAL, "crashed", f"Nobody foresaw this ({type(error).__name__}).",
+            error_code=type(error).__name__, where=log.where(error.__traceback__),
+        )  # fmt: skip
+        raise typer.Exit(CRASHED) from error
+
+
+def _ending_line(formatter: logging.Formatter) -> Callable[[], str | None]:
+    """Give what makes the line that a signal writes: in the log's format, and only where the log has that level."""
+
+    def line() -> str | None:
+        if not _log.isEnabledFor(logging.INFO):
+            return None
+        message = "Ending after this batch; once more ends at once."
+        said = {"name": _log.name, "levelno": logging.INFO, "levelname": "INFO", "msg": message}
+        return formatter.format(logging.makeLogRecord(said | {"component": "worker", "action": "ending"}))
+
+    return line
+
+
+def _check(screen: Output, file: Path, max_age: float) -> None:
+    """Say how a worker is by its heartbeat; exit code 3 where that is too old."""
+    import datetime as dt
+
+    from oraclerag.heartbeat import read
+
+    try:
+        pulse = read(file)
+    except OracleRagError as error:
+        screen.error(error)
+        raise typer.Exit(UNHEALTHY) from error
+    age = (dt.datetime.now(dt.UTC) - pulse.time).total_seconds()
+    fresh = abs(age) <= max_age  # a clock that was set back says nothing either
+    if screen.json:
+        screen.data({"healthy": fresh, "age": round(age, 1), **_record(pulse)})
+    else:
+        last = f"last batch {pulse.last_batch:%Y-%m-%d %H:%M:%S} UTC" if pulse.last_batch else "no batch yet"
+        screen.write(f"{pulse.state} {age:.0f} s ago, {last}, process {pulse.pid}")
+    if not fresh:
+        screen.say(f"The heartbeat is older than {max_age:g} s.")
+        raise typer.Exit(UNHEALTHY)
+
+
+def _record(value: Any) -> dict[str, Any]:
+    from oraclerag.console import record
+
+    found: dict[str, Any] = record(value)
+    return found
+
+
+def _log_left(text: str) -> None:
+    log.event(_log, logging.INFO, "left", " ".join(text.split()))
+
+
+def _say_what_is_left(say: Callable[[str], object], rag: Rag) -> None:
     """Say which rows are left and why; exit code 3 where a source is paused, for nothing of it is worked off."""
     paused = {name: why for name, why in rag.paused_sources().items() if name in rag.sources}
-    backlog = rag.queue_status()
+    backlog = rag.queue_status().backlog
     for source in sorted({entry.source for entry in backlog} | set(paused)):
         of = f"of source {source}"
         entries = [entry for entry in backlog if entry.source == source]
@@ -76,107 +259,31 @@ def _say_what_is_left(screen: Output, rag: Rag) -> None:
         rows, dead = sum(entry.rows for entry in ready), sum(entry.rows for entry in entries if entry.state == "DEAD")
         claimed, postponed = sum(entry.claimed for entry in ready), sum(entry.postponed for entry in ready)
         if source in paused:
-            screen.say(
+            say(
                 f"Source {source} is paused, {_rows(rows, 'of it')} left in the queue: {paused[source]}\n"
                 f"  remedy: Run `oraclerag source check`, then `oraclerag reindex --source {source}`."
             )
         elif source not in rag.sources:
             if rows:
-                screen.say(f"{_rows(rows, of)} left: the source is not configured here.")
+                say(f"{_rows(rows, of)} left: the source is not configured here.")
         else:
             if claimed:
-                screen.say(f"{_rows(claimed, of)} with another worker, or with one that died.")
+                say(f"{_rows(claimed, of)} with another worker, or with one that died.")
             if postponed:
                 first = min(entry.due for entry in ready if entry.due is not None)
-                screen.say(
+                say(
                     f"{_rows(postponed, of)} postponed, the first until {first:%Y-%m-%d %H:%M:%S} UTC; "
                     "`oraclerag queue list` says why."
                 )
             if others := rows - claimed - postponed:
-                screen.say(f"{_rows(others, of)} left: enqueued since, or other settings are in force.")
+                say(f"{_rows(others, of)} left: enqueued since, or other settings are in force.")
         if dead:
-            screen.say(f"{_rows(dead, of)} given up; `oraclerag queue list --dead` says why.")
+            say(f"{_rows(dead, of)} given up; `oraclerag queue list --dead` says why.")
     if not any(entry.state == "READY" for entry in backlog):
-        screen.say("The queue is empty.")
+        say("The queue is empty.")
     if paused:
         raise typer.Exit(UNHEALTHY)
 
 
 def _rows(count: int, of: str) -> str:
     return f"{count:,} row {of} is" if count == 1 else f"{count:,} rows {of} are"
-
-
-def _several(screen: Output, concurrency: int, once: bool, batch_size: int | None, poll_interval: float | None) -> None:
-    """Start workers as processes and wait for them; a signal is handed on to all."""
-    settings(batch_size=batch_size, poll_interval=poll_interval)  # what is wrong with them is said once
-    command = [sys.executable, "-m", "oraclerag"]
-    command += ["--config", str(configuration.get())] if configuration.get() is not None else []
-    command += ["worker", "--parent", str(os.getpid())]
-    command += ["--once"] if once else []
-    command += ["--batch-size", str(batch_size)] if batch_size is not None else []
-    command += ["--poll-interval", str(poll_interval)] if poll_interval is not None else []
-    command += ["--json"] if screen.json else []
-    # in sessions of their own, so that a Ctrl-C reaches this process and each of them once, from here
-    workers = [subprocess.Popen(command, start_new_session=True) for _ in range(concurrency)]  # noqa: S603
-    told = False
-
-    def end() -> None:
-        nonlocal told
-        told = True
-        for worker in workers:
-            worker.terminate()
-
-    try:
-        with ended_by_signals(screen, lambda: told, end):
-            codes = [worker.wait() for worker in workers]
-    finally:
-        for worker in workers:
-            if worker.poll() is None:
-                worker.kill()
-                worker.wait()
-    if any(codes):
-        screen.say(f"{sum(map(bool, codes))} of {concurrency} workers failed.")
-        raise typer.Exit(FAILED)
-    if once and not told:
-        with opened() as rag:
-            _say_what_is_left(screen, rag)
-
-
-class _Messages(logging.Handler):
-    """Shows what the toolkit logs as messages."""
-
-    def __init__(self, screen: Output) -> None:
-        super().__init__()
-        self._screen = screen
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._screen.say(f"{record.levelname.lower()}: {record.getMessage()}")
-
-
-def _log_to(screen: Output) -> None:
-    logger = logging.getLogger("oraclerag")
-    logger.setLevel(logging.INFO)
-    logger.handlers = [_Messages(screen)]
-
-
-def _show(screen: Output, report: DrainReport) -> None:
-    if not report.claimed and not report.paused:
-        return
-    if screen.json:
-        screen.data(report, indent=None)
-        return
-    parts = [
-        f"{count:,} {word}"
-        for count, word in (
-            (report.indexed, "indexed"),
-            (report.unchanged, "unchanged"),
-            (report.deleted, "gone"),
-            (report.postponed, "postponed"),
-            (report.dead, "given up"),
-            (report.given_back, "given back"),
-        )
-        if count
-    ]
-    screen.write(f"{report.claimed:,} queue rows: {', '.join(parts) or 'nothing to do'} ({report.seconds:.2f} s)")
-    if report.paused:
-        screen.say(f"Paused: {', '.join(report.paused)}. `oraclerag source check` shows why.")

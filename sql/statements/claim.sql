@@ -34,6 +34,15 @@ WHERE d.STATE = 'READY' AND d.LANE = :lane AND d.SOURCE_TYPE = :source_type AND 
 ORDER BY d.AVAILABLE_AT, d.DIRTY_ID
 FOR UPDATE SKIP LOCKED
 
+-- name: pick_entities
+-- The rows of given entities, for whoever must have them indexed now; of whatever lane and tenant.
+SELECT d.DIRTY_ID, d.SOURCE_TYPE, d.SOURCE_ID, d.TENANT_ID, d.CLAIM, d.ATTEMPTS, d.CRASHES
+FROM /*schema*/RAG_DIRTY d
+WHERE d.STATE = 'READY' AND d.SOURCE_TYPE = :source_type AND d.SOURCE_ID IN (/*ids*/IDS)
+  AND d.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
+ORDER BY d.AVAILABLE_AT, d.DIRTY_ID
+FOR UPDATE SKIP LOCKED
+
 -- name: entities
 -- The entities of rows of one type, and their DEAD rows: what these announced was committed before the read to come.
 SELECT e.ENTITY_ID, e.SOURCE_TYPE, e.SOURCE_ID, d.DIRTY_ID
