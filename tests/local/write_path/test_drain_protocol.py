@@ -265,6 +265,19 @@ def test_one_entity_at_fault_is_postponed_alone_and_given_up_in_the_end(tracker:
     assert tracker.queue() == []
 
 
+def test_an_entity_that_fails_is_postponed_on_a_session_that_has_given_tickets_back(tracker: Tracker) -> None:
+    """The driver knows the statement that frees a ticket by then: DPY-4006, and the failure was never written down."""
+    tracker.enqueue(1)
+    queue = Queue(tracker.connection, tracker.database.schema, lease=300, max_attempts=5)
+    for _ in range(3):
+        got = claim(tracker, tracker.connection)
+        queue.give_back(got, got.entities)
+    got = claim(tracker, tracker.connection)
+    queue.postpone(got, [Postponed(entity, "ENTITY", "no", 1.0, unread=True) for entity in got.entities])
+    tracker.connection.commit()
+    assert tracker.queue() == [("1", "READY", 1, 0, 0)]
+
+
 def test_a_row_of_data_that_breaks_the_select_is_found_among_the_others(tracker: Tracker) -> None:
     select = "select t.id as source_id, to_number(t.status) as points, t.title from task t"
     alone: dict[str, Any] = {"owner": None, "sprint": None, "occurred_at": None, "metadata": (), "children": {}}
