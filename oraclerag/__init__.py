@@ -13,12 +13,26 @@ if TYPE_CHECKING:
     from oraclerag.config import Settings
     from oraclerag.errors import OracleRagError
     from oraclerag.rag import Rag
-    from oraclerag.records import BackfillReport, Chunk, Document, DrainReport, Hit, SearchResult, SourceKey
+    from oraclerag.records import (
+        AuditFinding,
+        AuditReport,
+        BackfillEstimate,
+        BackfillReport,
+        Chunk,
+        Document,
+        DrainReport,
+        Hit,
+        SearchResult,
+        SourceKey,
+    )
     from oraclerag.scope import Scope
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AuditFinding",
+    "AuditReport",
+    "BackfillEstimate",
     "BackfillReport",
     "Chunk",
     "Document",
@@ -34,6 +48,9 @@ __all__ = [
 ]
 
 _MODULES = {
+    "AuditFinding": "records",
+    "AuditReport": "records",
+    "BackfillEstimate": "records",
     "BackfillReport": "records",
     "Chunk": "records",
     "Document": "records",

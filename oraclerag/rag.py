@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import datetime as dt
+import functools
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -27,7 +28,17 @@ from oraclerag.errors import ConfigurationError, InputError
 from oraclerag.heartbeat import State
 from oraclerag.model.active import active_model
 from oraclerag.provision import ProvisionReport, provision
-from oraclerag.records import Action, BackfillReport, Chunk, DrainReport, SearchResult, SourceKey, Visibility
+from oraclerag.records import (
+    Action,
+    AuditReport,
+    BackfillEstimate,
+    BackfillReport,
+    Chunk,
+    DrainReport,
+    SearchResult,
+    SourceKey,
+    Visibility,
+)
 from oraclerag.scope import Scope
 from oraclerag.search import Searcher
 from oraclerag.source import FunctionSource, Reader, Source, find, from_settings, tenants_mapped
@@ -160,9 +171,9 @@ class Rag:
     ) -> list[BackfillReport]:
         """Enqueue what is missing or was made with other settings, or everything, of one source or of all.
 
-        ``on_progress`` is told the source, how many of its ids are done, and how many it has. Commits, a slice of 50,000
-        ids at a time. Raises UnknownSource, InputError for a ``tenant`` that the source cannot have, Contention where
-        another backfill of the source runs, ModelNotActive, SchemaMissing.
+        ``on_progress`` is told the source, how many of its ids are done, and how many it has. Commits, a slice of
+        50,000 ids at a time. Raises UnknownSource, InputError for a ``tenant`` that the source cannot have, Contention
+        where another backfill of the source runs, ModelNotActive, SchemaMissing.
         """
         self._require_tables()
         return [
@@ -199,8 +210,8 @@ class Rag:
     ) -> list[AuditReport]:
         """Compare the index with one source or with all, rendering every entity again, without embedding any.
 
-        ``sample`` (1 to 1,000,000) looks at so many entities of each source, drawn at random; ``tenant`` at those of one
-        tenant. ``repair`` enqueues what is wrong, to be written anew. ``examples`` of every kind are named. Raises
+        ``sample`` (1 to 1,000,000) looks at so many entities of each source, drawn at random; ``tenant`` at those of
+        one tenant. ``repair`` enqueues what is wrong, to be written anew. ``examples`` of every kind are named. Raises
         SourceChanged where other settings of a source are in force than these, UnknownSource, InputError,
         ModelNotActive, SchemaMissing.
         """
@@ -517,3 +528,7 @@ class Rag:
         Raises only where the database cannot be reached.
         """
         return looking.status(self.database)
+
+
+def _of(source: Source, told: Callable[[str, int, int], None] | None) -> Callable[[int, int], None] | None:
+    return None if told is None else functools.partial(told, source.name)

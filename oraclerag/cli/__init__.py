@@ -15,7 +15,21 @@ import typer
 from typer.core import TyperGroup
 
 from oraclerag import __version__
-from oraclerag.cli import backfill, demo, index, local, model, provision, queue, search, source, status, worker
+from oraclerag.cli import (
+    audit,
+    backfill,
+    demo,
+    index,
+    local,
+    model,
+    provision,
+    queue,
+    search,
+    source,
+    status,
+    verify_oracle,
+    worker,
+)
 from oraclerag.cli.options import configuration
 from oraclerag.errors import OracleRagError
 
@@ -24,7 +38,8 @@ __all__ = ["app", "main"]
 # The order of --help is the order in which one meets the verbs.
 _ORDER = (
     "demo", "local", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "worker", "queue",
-    "chunk", "search", "index", "status",
+    "chunk", "search", "index", "audit", "status",
+    "verify-oracle",
 )  # fmt: skip
 
 
@@ -45,7 +60,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for part in (demo, provision, source, backfill, worker, search, status):
+for part in (demo, provision, source, backfill, worker, search, audit, status, verify_oracle):
     part.register(app)
 for group in (local, model, source, queue, index):
     app.add_typer(group.group)

@@ -65,6 +65,23 @@ def scope(tenant: str | None, owner: str | None, groups: list[str] | None, *, ma
 
 
 @contextlib.contextmanager
+def each_source(screen: Output, label: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Show how far work on one source after the other is; gives what takes a source, how many are done, of how many."""
+    with contextlib.ExitStack() as current:
+        shown: list[tuple[str, int, Callable[[int], None]]] = []  # at most one
+
+        def update(source: str, done: int, total: int) -> None:
+            if not shown or shown[0][0] != source:
+                current.close()
+                shown[:] = [(source, 0, current.enter_context(screen.progress(f"{label} {source}", total)))]
+            _, before, advance = shown[0]
+            advance(done - before)
+            shown[0] = (source, done, advance)
+
+        yield update
+
+
+@contextlib.contextmanager
 def ended_by_signals(screen: Output, is_told: Callable[[], bool], tell: Callable[[], object]) -> Iterator[None]:
     """Have SIGINT and SIGTERM call ``tell`` inside the block; a second one ends the process at once."""
 

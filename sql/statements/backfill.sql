@@ -96,9 +96,9 @@ WHERE CONTENT_HASH <> LOWER(RAWTOHEX(STANDARD_HASH(CONTENT, 'SHA256')))
 
 -- name: forget
 -- What is not remembered is not "unchanged": text, details and vectors are written again, in one transaction as ever.
--- The settings' half of the fingerprint stays, for the entity was written before; no model has the other half.
+-- No settings and no model have this fingerprint; one that is NULL would mean that RAG_DOCUMENT has no row yet.
 UPDATE /*schema*/RAG_ENTITY
-SET FINGERPRINT = SUBSTR(FINGERPRINT, 1, 32) || '00000000000000000000000000000000',
+SET FINGERPRINT = '0000000000000000000000000000000000000000000000000000000000000000',
     CONTENT_HASH = NULL, DETAILS_HASH = NULL
 WHERE ENTITY_ID IN (SELECT d.ENTITY_ID FROM (/*damaged*/DAMAGED) d)
 

@@ -15,6 +15,8 @@ from oraclerag.records import BackfillReport, Document
 from oraclerag.source import FunctionSource, SelectSource, Source
 from tests.local.write_path.tracker import TASK, Tracker
 
+pytestmark = pytest.mark.one_size  # nothing here depends on the length of strings
+
 TENANTS = SelectSource(dataclasses.replace(TASK, tenant="status"))
 
 
