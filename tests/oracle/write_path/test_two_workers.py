@@ -22,7 +22,7 @@ TASKS = 4_000
 
 
 @pytest.fixture  # type: ignore[no-redef]
-def no_long_waits() -> None:  # type: ignore[no-redef]
+def no_long_waits() -> None:
     """A real database has no such setting: a test that waits for ever ends at its timeout."""
 
 
