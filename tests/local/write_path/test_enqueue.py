@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,6 +20,7 @@ from oraclerag.errors import (
     SchemaMissing,
     UnknownSource,
 )
+from oraclerag.local import LocalDatabase
 from oraclerag.rag import Rag
 from oraclerag.records import SourceKey
 from oraclerag.scope import Scope
@@ -103,6 +104,31 @@ def test_autocommit_is_refused(tracker: Tracker, engine: sqlalchemy.Engine) -> N
     ):
         enqueue(connection, SourceKey("task", "1"), **arguments(tracker))
     assert rows(tracker) == []
+
+
+def test_an_announcement_is_one_round_trip(
+    tracker: Tracker, engine: sqlalchemy.Engine, local_database: LocalDatabase
+) -> None:
+    def trips(action: Callable[[], object]) -> int:
+        before = local_database.round_trips
+        action()
+        return local_database.round_trips - before
+
+    key, keys = SourceKey("task", "42"), [SourceKey("task", str(number)) for number in range(200)]
+    with Rag(tracker.settings) as rag:
+        statement = rag.enqueue_statement(key)
+        with tracker.account.connect() as connection:
+            assert trips(lambda: rag.enqueue(connection, key)) == 1
+            assert trips(lambda: rag.enqueue(connection, key)) == 1
+            assert trips(lambda: enqueue_many(connection, keys, **arguments(tracker))) == 1
+        with engine.connect() as begun:
+            begun.execute(sqlalchemy.text("SELECT 1 FROM dual"))  # what an Engine asks of its first connection
+            assert trips(lambda: rag.enqueue(begun, key)) == 1
+            assert trips(lambda: begun.execute(statement)) == 1
+        with sqlalchemy.orm.Session(engine) as session:
+            assert trips(lambda: rag.enqueue(session, key)) == 1
+            assert trips(lambda: enqueue_many(session, keys, **arguments(tracker))) == 1
+            assert trips(lambda: session.execute(statement)) == 1
 
 
 def test_a_missing_tenant_is_refused_where_the_source_maps_one(tracker: Tracker) -> None:
