@@ -20,9 +20,9 @@ from typing import Any, Literal, cast
 
 from oraclerag.errors import ConfigurationError
 from oraclerag.records import NO_TENANT, Visibility
-from oraclerag.statements import identifier
+from oraclerag.statements import identifier, qualified
 
-__all__ = ["ChildSettings", "Settings", "SourceSettings", "parse_source"]
+__all__ = ["ChildSettings", "Settings", "SourceSettings", "parse_source", "table_entries"]
 
 _SOURCE_NAME = re.compile(r"[a-z][a-z0-9_]{0,29}")
 _CHILD_NAME = re.compile(r"[a-z][a-z0-9_]*")  # templates use it
@@ -43,8 +43,8 @@ class SourceSettings:
     ``select`` gives the whole source with a column ``source_id`` (or the columns of ``key``). ``template`` is Jinja2
     text (a path in the file is read when the settings are loaded); without one, ``body`` names the column that is the
     text. ``title``, ``owner``, … name columns of the SELECT; ``collection`` is a constant. ``tables`` says for every
-    table that the text depends on which entities a changed row concerns: a column, or a query with ``:id``. Naive times
-    are taken in ``time_zone``. ``egress`` says whether a text may be sent outside the database; nothing in this version
+    table that the text depends on which entities a changed row concerns: a column, or a query with ``:id``, or several of
+    them. Naive times are taken in ``time_zone``. ``egress`` says whether a text may be sent outside the database; nothing in this version
     sends any.
     """
 
@@ -67,7 +67,7 @@ class SourceSettings:
     time_zone: str = "UTC"
     egress: bool = True
     children: Mapping[str, ChildSettings] = field(default_factory=lambda: MappingProxyType({}))
-    tables: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    tables: Mapping[str, str | tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def _setting(
@@ -401,10 +401,21 @@ def _children(value: Any, place: str) -> dict[str, ChildSettings]:
     return children
 
 
-def _tables(value: Any, place: str) -> dict[str, str]:
-    if not isinstance(value, dict) or not all(isinstance(text, str) and text.strip() for text in value.values()):
+def _tables(value: Any, place: str) -> dict[str, str | tuple[str, ...]]:
+    found: dict[str, str | tuple[str, ...]] = {}
+    if not isinstance(value, dict):
         raise ConfigurationError(f"{place}: tables must map table names to a column or a query.")
-    for name in value:
-        for part in name.split("."):
-            identifier(part, f"a table in {place}")
-    return dict(value)
+    for name, entry in value.items():
+        qualified(name, f"a table in {place}")
+        texts = entry if isinstance(entry, list) else [entry]
+        if not texts or not all(isinstance(text, str) and text.strip() for text in texts):
+            raise ConfigurationError(
+                f"{place}: tables must map table names to a column or a query, or to a list of them; {name} does not."
+            )
+        found[name] = tuple(texts) if isinstance(entry, list) else texts[0]
+    return found
+
+
+def table_entries(source: SourceSettings) -> dict[str, tuple[str, ...]]:
+    """Give the entries under ``tables``: by table, the columns or queries that say whom a changed row concerns."""
+    return {name: (entry,) if isinstance(entry, str) else tuple(entry) for name, entry in source.tables.items()}

@@ -19,11 +19,12 @@ from pathlib import Path
 
 from oraclerag.errors import ConfigurationError
 
-__all__ = ["Statements", "fill", "identifier", "quoted", "root"]
+__all__ = ["Statements", "fill", "identifier", "qualified", "quoted", "root"]
 
 _NAME = re.compile(r"^-- name: ([a-z][a-z0-9_]*)$", re.MULTILINE)
 _MARK = re.compile(r"/\*([a-z_]+)\*/([A-Za-z][A-Za-z0-9_$#]*)")
 _BLOCK = re.compile(r"(?:BEGIN|DECLARE)\b", re.IGNORECASE)
+_PART = re.compile(r'"[^".]+"|[^".]+')
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,127}")
 
 
@@ -54,6 +55,18 @@ def identifier(name: str, what: str = "name") -> str:
 def quoted(name: str, what: str = "name") -> str:
     """Check an identifier and give it quoted, so that no reserved word can be hit."""
     return f'"{identifier(name, what)}"'
+
+
+def qualified(name: str, what: str = "name") -> tuple[str | None, str]:
+    """Take ``OWNER.NAME`` or ``NAME`` apart, as the dictionary has them: upper case, or as it stands in ``"…"``."""
+    parts = _PART.findall(name)
+    if ".".join(parts) != name or len(parts) not in (1, 2):
+        raise ConfigurationError(f'{name!r} is not usable as {what}: NAME or OWNER.NAME, each of them plain or in "…".')
+    owner, name = [None, *parts][-2:]
+    return (
+        None if owner is None else owner[1:-1] if owner.startswith('"') else identifier(owner, what),
+        name[1:-1] if name.startswith('"') else identifier(name, what),
+    )
 
 
 def fill(text: str, schema: str, /, **names: str) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from oraclerag.cli.options import FAILED, Json, Tenant, opened, output
+
+if TYPE_CHECKING:
+    from oraclerag.console import Output
+    from oraclerag.triggers import TriggerPlan
 
 __all__ = ["group", "register"]
 
@@ -83,20 +88,69 @@ def check(name: Annotated[str | None, typer.Argument(metavar="[NAME]")] = None, 
 @group.command()
 def triggers(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]")] = None,
-    apply: Annotated[bool, typer.Option("--apply", help="Create them now instead of printing them.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Create, replace and drop them now.")] = False,
+    sql: Annotated[bool, typer.Option("--sql", help="Print a script for SQL*Plus instead.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --apply: do not ask.")] = False,
     json: Json = False,
 ) -> None:
-    """Print the triggers that enqueue changes, or create them."""
+    """Show, print or create the triggers that enqueue changes.
+
+    Without a NAME, triggers of sources that are not configured any more are dropped too.
+    """
+    if apply and sql:
+        raise typer.BadParameter("--sql prints what --apply would do; give one of them.")
     screen = output(json)
     with opened() as rag:
-        statements = rag.triggers(name, apply=apply)
+        planned = rag.triggers(name)
+        if sql and not json:
+            from oraclerag.triggers import script
+
+            typer.echo(script(planned), nl=False)
+            return
+        if not json:
+            _show_triggers(screen, planned)
+        if apply and planned.changes:
+            if not yes:
+                _confirm(planned)
+            rag.apply_triggers(planned)
     if json:
-        screen.data({"applied": apply, "statements": statements})
+        data = {"applied": apply, "statements": planned.statements, "triggers": planned.triggers}
+        screen.data(data | {"unwanted": planned.unwanted, "grants": planned.grants, "effects": planned.effects})
     elif apply:
-        screen.say(f"{len(statements)} triggers are in place.")
-    else:
-        for statement in statements:
-            screen.write(f"{statement}\n/\n")
+        screen.say(
+            f"{len(planned.triggers)} triggers are in place, {planned.changes} of them new or changed or dropped."
+            if planned.changes
+            else f"{len(planned.triggers)} triggers are in place; nothing to do."
+        )
+
+
+def _show_triggers(screen: Output, planned: TriggerPlan) -> None:
+    """Say what goes, what is created, and what that does to the tables."""
+    if planned.unwanted:
+        screen.say("No longer wanted, to be dropped:")
+        for dropped in planned.unwanted:
+            screen.say(f"  {dropped}")
+    if not planned.triggers:
+        screen.say("No source has an entry under tables; [source.NAME.tables] in oraclerag.toml makes one.")
+        return
+    screen.table(
+        ("trigger", "state", "table"),
+        ((trigger.name, trigger.state, trigger.table) for trigger in planned.triggers),
+    )
+    for effect in planned.effects:
+        screen.say(f"{effect.kind}: {effect.text}")
+    for grant in planned.grants:
+        screen.say(f"needed: {grant}")
+
+
+def _confirm(planned: TriggerPlan) -> None:
+    """Ask on a terminal; where nobody can answer, nothing is changed."""
+    from oraclerag.errors import InputError
+
+    what = f"{planned.changes} triggers are created, replaced or dropped, with the effects named above"
+    if not sys.stdin.isatty():
+        raise InputError(f"Without a terminal nobody can agree: {what}.", hint="Say --yes where that is meant.")
+    typer.confirm(f"{what[0].upper()}{what[1:]}. Go on?", abort=True, err=True)
 
 
 def enqueue(

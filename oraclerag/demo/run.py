@@ -99,7 +99,7 @@ class Demo:
         with self.rag.database.transaction() as connection:
             application.create(connection)
             rows = application.load(connection, self.data)
-        triggers = self.rag.triggers(apply=True)
+        triggers = self.rag.triggers(apply=True).triggers
         self._facts(
             {
                 "rows": ", ".join(f"{count} {table}" for table, count in rows.items()),

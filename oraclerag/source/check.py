@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
 import oracledb
 
+from oraclerag.config import table_entries
 from oraclerag.database import translated
 from oraclerag.errors import OracleRagError
 from oraclerag.source.base import SourceProblem
+from oraclerag.source.dictionary import Dictionary, Named
 from oraclerag.source.keys import TEXT_KINDS, Key
-from oraclerag.statements import quoted
+from oraclerag.source.reads import TableName, is_query, reads
+from oraclerag.statements import qualified, quoted
 
 if TYPE_CHECKING:
     from oraclerag.source.select import SelectSource
 
-__all__ = ["check_select", "tables_read"]
+__all__ = ["check_select"]
 
 _TIMES = (
     oracledb.DB_TYPE_DATE, oracledb.DB_TYPE_TIMESTAMP, oracledb.DB_TYPE_TIMESTAMP_TZ, oracledb.DB_TYPE_TIMESTAMP_LTZ,
 )  # fmt: skip
 _COLUMN_SETTINGS = ("body", "title", "url", "tenant", "owner", "project", "sprint", "occurred_at")
-# Strings, quoted names and comments first, so that a FROM inside one is none.
-_TOKEN = re.compile(
-    r"""--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"[^"]*"|[A-Za-z][A-Za-z0-9_$#]*(?:\.[A-Za-z][A-Za-z0-9_$#]*)*|[(),]""",
-    re.DOTALL,
-)
-_AFTER_TABLES = {
-    "WHERE", "GROUP", "ORDER", "HAVING", "UNION", "INTERSECT", "MINUS", "EXCEPT", "FETCH", "OFFSET", "CONNECT", "START",
-    "ON", "USING", "MODEL", "WINDOW", "FOR",
-}  # fmt: skip
 
 
 def check_select(source: SelectSource, connection: oracledb.Connection) -> list[SourceProblem]:
@@ -175,55 +168,74 @@ def _counted_twice(connection: oracledb.Connection, select: str, columns: list[s
 
 
 def _tables(source: SelectSource, connection: oracledb.Connection) -> Iterator[SourceProblem]:
-    """Name the tables that the texts depend on and whose changes nobody announces."""
+    """Name the tables that the texts depend on and whose changes nobody announces, and what was not understood."""
     settings = source.settings
-    if not settings.tables:
+    entries = table_entries(settings)
+    dictionary = Dictionary(connection)
+    selects = [("the select", settings.select)]
+    selects += [(f"the select of children.{name}", child.select) for name, child in settings.children.items()]
+    selects += [
+        (f"the query of the entry {name}", text) for name, texts in entries.items() for text in texts if is_query(text)
+    ]
+    if not entries:
+        named = sorted({table.name for select in selects for table in dictionary.read_by(reads(select[1]))})
+        yield SourceProblem(
+            source.name,
+            "NO_TABLES",
+            f"No entry under tables says which entities a change of {', '.join(named)} concerns: only a program that "
+            f"announces its changes (rag.enqueue, rag.track) does.",
+            f'[source.{source.name}.tables] with table = "a column with the id, or a query with :id", then '
+            f"`oraclerag source triggers --apply`.",
+            "warning",
+        )
         return
-    known = {name.upper().rpartition(".")[2] for name in settings.tables}
-    read = dict.fromkeys(tables_read(settings.select))
-    for child in settings.children.values():
-        read |= dict.fromkeys(tables_read(child.select))
-    for name in read:
-        table = name.rpartition(".")[2]
-        if table in known:
-            continue
-        with connection.cursor() as cursor, translated():
-            cursor.execute("SELECT COUNT(*) FROM ALL_TABLES WHERE TABLE_NAME = :table_name", table_name=table)
-            row = cursor.fetchone()
-        if row is not None and row[0]:
+    entered = {dictionary.find(TableName(*qualified(name))) for name in entries}
+    seen: set[Named] = set()
+    for place, select in selects:
+        found = reads(select)
+        for words in found.unclear:
             yield SourceProblem(
                 source.name,
-                "TABLE_WITHOUT_ENTRY",
-                f"The texts depend on {table}, and no entry under tables says which entities a change of it concerns.",
-                f'Add it: {table.lower()} = "a column with the id, or a query with :id".',
+                "NOT_UNDERSTOOD",
+                f"Which tables {place} reads is not wholly known: {words}.",
+                "A change there is announced by nobody unless the program does it; reindex from time to time.",
                 "warning",
             )
+        for name in found.tables:
+            yield from _unannounced(source.name, place, name, dictionary, entered, seen)
 
 
-def tables_read(select: str) -> list[str]:
-    """Give the names that stand where tables stand in a SELECT, upper case; names of WITH queries may be among them."""
-    found: list[str] = []
-    expecting = [False]  # one entry per open parenthesis: is the next word a table?
-    listing = [False]  # and: are we in a FROM clause, where a comma brings another table?
-    for match in _TOKEN.finditer(select):
-        word = match.group()
-        if word[0] in "-/'":
+def _unannounced(
+    source: str, place: str, name: TableName, dictionary: Dictionary, entered: Container[Named | None], seen: set[Named]
+) -> Iterator[SourceProblem]:
+    named = dictionary.find(name)
+    tables = dictionary.tables(name)
+    if named is None:
+        yield SourceProblem(
+            source,
+            "NOT_UNDERSTOOD",
+            f"Which table {name} is in {place} is not known: it is in another database, or the dictionary hides it.",
+            "A change there is announced by nobody unless the program does it; reindex from time to time.",
+            "warning",
+        )
+    elif named.kind == "VIEW" and not tables:
+        yield SourceProblem(
+            source,
+            "NOT_UNDERSTOOD",
+            f"Which tables the view {name} in {place} reads is not known: the dictionary does not show them.",
+            "Write an entry under tables for each of them.",
+            "warning",
+        )
+    for table in tables:
+        if table in entered or table in seen:
             continue
-        if word == "(":
-            expecting.append(False)
-            listing.append(False)
-        elif word == ")":
-            if len(expecting) > 1:
-                expecting.pop()
-                listing.pop()
-            expecting[-1] = False
-        elif word == ",":
-            expecting[-1] = listing[-1]
-        elif word.upper() in ("FROM", "JOIN"):
-            expecting[-1] = listing[-1] = True
-        elif word.upper() in _AFTER_TABLES:
-            expecting[-1] = listing[-1] = False
-        elif expecting[-1]:
-            found.append(word.strip('"').upper())
-            expecting[-1] = False
-    return found
+        seen.add(table)
+        through = f", through the view {name}" if named is not None and named.kind == "VIEW" else ""
+        yield SourceProblem(
+            source,
+            "TABLE_WITHOUT_ENTRY",
+            f"The texts depend on {table.name}{through} ({place}), and no entry under tables says which entities a "
+            f"change of it concerns.",
+            f'Add it: {table.name.lower()} = "a column with the id, or a query with :id".',
+            "warning",
+        )

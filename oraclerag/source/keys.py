@@ -28,14 +28,14 @@ _HEX = re.compile(r"(?:[0-9A-F]{2})+")
 
 @dataclass(frozen=True, slots=True)
 class KeyColumn:
-    """One column of a key, in upper case, with the driver's type of it."""
+    """One column of a key, as the dictionary has its name, with the driver's type of it."""
 
     name: str
     kind: oracledb.DbType
 
     def expression(self, alias: str) -> str:
         """Give the SQL that turns the column into text; ``alias`` may be ``:NEW`` in a trigger."""
-        column = f"{alias}.{quoted(self.name)}"
+        column = f'{alias}."{self.name}"'
         if self.kind is oracledb.DB_TYPE_NUMBER:
             # a session with ',' for decimals, a user's own under a trigger, would make another id of 1.5
             return f"TO_CHAR({column}, 'TM9', 'NLS_NUMERIC_CHARACTERS=''.,''')"
@@ -110,17 +110,19 @@ class Key:
 
         Raises SourceError where one is missing or has a type that has no text, such as CLOB.
         """
-        found = []
         for name in names:
-            kind = columns.get(name.upper())
-            if kind is None:
+            if name.upper() not in columns:
                 raise SourceError(f"{place} does not give the key's column {name.lower()!r}.")
-            if kind not in _KINDS:
-                raise SourceError(
-                    f"{place} gives {name.lower()!r} as {kind.name.removeprefix('DB_TYPE_')}, which cannot be a key."
-                )
-            found.append(KeyColumn(name.upper(), kind))
-        return cls(tuple(found))
+        return cls.exactly([name.upper() for name in names], columns, place)
+
+    @classmethod
+    def exactly(cls, names: Sequence[str], columns: Mapping[str, oracledb.DbType], place: str) -> Key:
+        """Like :meth:`of`, for names that are there, written as the dictionary has them."""
+        for name in names:
+            if columns[name] not in _KINDS:
+                kind = columns[name].name.removeprefix("DB_TYPE_")
+                raise SourceError(f"{place} gives {name.lower()!r} as {kind}, which cannot be a key.")
+        return cls(tuple(KeyColumn(name, columns[name]) for name in names))
 
     def expression(self, alias: str) -> str:
         """Give the SQL of the id as text."""

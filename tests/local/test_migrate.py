@@ -217,7 +217,7 @@ def test_triggers_that_were_written_go_and_others_stay(
     )
     table = {"select": "select id as source_id, title from task", "body": "title", "visibility": "shared"}
     source = parse_source("task", table | {"tables": {"task": "id"}}, Path(), "[source.task]")
-    triggers.apply(database, [SelectSource(source)])
+    triggers.apply(database, triggers.plan(database, [SelectSource(source)]))
     execute(connection, "INSERT INTO TASK (ID, TITLE) VALUES (1, 'one')")
     connection.commit()
     assert scalar(connection, "SELECT COUNT(*) FROM RAG_DIRTY") == 1

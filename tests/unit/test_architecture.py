@@ -27,6 +27,8 @@ LONGER = {
     "oraclerag/database.py": "the table of Oracle's codes beside the connections that raise them",
     "oraclerag/drain.py": "one batch from claim to settle; the order of its steps is what must be seen",
     "oraclerag/merge.py": "one transaction, written in the order of its statements",
+    "oraclerag/local/engine/trigger_body.py": "compiler of the bodies of triggers",
+    "oraclerag/source/reads.py": "parser: what a SELECT reads",
     "oraclerag/local/engine/block.py": "parser: the parts of a query block",
     "oraclerag/local/engine/ddl/indexes.py": "parser: CREATE INDEX in its kinds",
     "oraclerag/local/engine/dml.py": "parser: INSERT, UPDATE, DELETE",

@@ -19,7 +19,6 @@ from oraclerag.model.active import ActiveModel
 from oraclerag.model.tokens import TokenBound
 from oraclerag.records import Document, fingerprint_half
 from oraclerag.source import FunctionSource, SelectSource, find, from_settings, tenants_mapped
-from oraclerag.source.check import tables_read
 from oraclerag.source.keys import Key, KeyColumn
 
 NUMBER, TEXT, RAW = oracledb.DB_TYPE_NUMBER, oracledb.DB_TYPE_VARCHAR, oracledb.DB_TYPE_RAW
@@ -265,18 +264,3 @@ def test_sources_of_the_settings_know_the_default_tenant() -> None:
     assert tenants_mapped(from_settings(Settings(sources=(SETTINGS, mapped))))
     with pytest.raises(UnknownSource, match="configured: task"):
         find(sources, "tusk")
-
-
-@pytest.mark.parametrize(
-    ("select", "tables"),
-    [
-        ("select * from task t left join sprint s on s.id = t.sprint_id", ["TASK", "SPRINT"]),
-        ("select * from app.task, sprint where 'from x' = 'y' -- from nowhere", ["APP.TASK", "SPRINT"]),
-        ("select (select max(id) from comment_) m from (select id from task) q", ["COMMENT_", "TASK"]),
-        ("select a from t group by a, b order by a, c", ["T"]),
-        ('select 1 from "Mixed" m, other o', ["MIXED", "OTHER"]),
-        ("select extract(year from due) from task", ["DUE", "TASK"]),
-    ],
-)
-def test_the_tables_that_a_select_reads(select: str, tables: list[str]) -> None:
-    assert tables_read(select) == tables

@@ -36,6 +36,7 @@ class PgError(Exception):
         self.table = part(pq.DiagnosticField.TABLE_NAME)
         self.column = part(pq.DiagnosticField.COLUMN_NAME)
         self.constraint = part(pq.DiagnosticField.CONSTRAINT_NAME)
+        self.context = part(pq.DiagnosticField.CONTEXT)
         self.index = index
         super().__init__(self.state)
 

@@ -135,6 +135,7 @@ FUNCTIONS: dict[str, Function] = _define(
     INSTR 2 4 number
     LENGTH 1 1 number
     LENGTHB 1 1 number
+    NLSSORT 1 1 raw
     REPLACE 2 3 text
     TRANSLATE 3 3 text
     LTRIM 1 2 text

@@ -28,7 +28,7 @@ POSTGRES_VERSION = 18
 DATABASE = "oraclerag"
 """Name of the PostgreSQL database inside the cluster."""
 
-CATALOG = ("types.sql", "functions.sql", "dictionary.sql")
+CATALOG = ("types.sql", "functions.sql", "dictionary.sql", "triggers.sql")
 """The files of the catalog, in the order in which they are loaded."""
 
 SETTINGS = {

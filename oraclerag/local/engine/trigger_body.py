@@ -13,7 +13,7 @@ from oraclerag.local.engine.lexer import tokenize
 from oraclerag.local.engine.plan import BindParameter, Parameter
 from oraclerag.local.engine.plsql_parser import compile_error
 from oraclerag.local.engine.plsql_tree import Span, Statement, Target
-from oraclerag.local.engine.reader import Reader, qualified, unsupported
+from oraclerag.local.engine.reader import Reader, literal, qualified, unsupported
 from oraclerag.local.engine.translate import Parser, translate
 from oraclerag.local.engine.tree import Output
 from oraclerag.local.engine.words import quote
@@ -22,6 +22,8 @@ from oraclerag.local.interface import OraError
 _PLACEHOLDER = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\d+)")
 _RESULT = ["IF tg_op = 'DELETE' THEN", 'RETURN "old";', "END IF;", 'RETURN "new";']
 _PREDICATES = {"INSERTING": "INSERT", "UPDATING": "UPDATE", "DELETING": "DELETE"}
+_OWN_ERROR = "OR000"  # the state of every error that has a number of ours, which stands in its detail
+_DETAIL = '" detail"'
 _CONDITIONS = {
     "OTHERS": "OTHERS",
     "NO_DATA_FOUND": "no_data_found",
@@ -50,6 +52,9 @@ class TriggerBody:
     host: Host
     context: TriggerContext
     variables: dict[str, str] = field(default_factory=dict)
+    exceptions: dict[str, int] = field(default_factory=dict)
+    updating: set[int] = field(default_factory=set)
+    """The numbers of the columns that the body asks UPDATING('…') of."""
 
     def text(self, block: tree.Block, condition: Span | None) -> str:
         """Give the whole body; ``condition`` is that of the WHEN clause."""
@@ -64,30 +69,61 @@ class TriggerBody:
         return compile_error(self.reader.sql, self.reader.tokens[token].position, message)
 
     def _block(self, block: tree.Block) -> list[str]:
-        before = dict(self.variables)
-        declared = [self._declaration(declaration) for declaration in block.declarations]
+        before = dict(self.variables), dict(self.exceptions)
+        declared = [line for declaration in block.declarations for line in self._declaration(declaration, block)]
         lines = self._statements(block.body)
-        handlers: list[str] = []
-        for handler in block.handlers:
-            names: list[str] = []
-            for name in handler.names:
-                if name not in _CONDITIONS:
-                    raise unsupported(f"the exception {name} in a trigger")
-                names.append(_CONDITIONS[name])
-            handlers += [f"WHEN {' OR '.join(names)} THEN", *self._statements(handler.body)]
-        self.variables = before
+        handlers = self._handlers(block)
+        if any(_DETAIL in line for line in handlers):
+            declared.append(f"{_DETAIL} text;")
+        self.variables, self.exceptions = before
         if not declared and not handlers:
             return lines
         head = ["DECLARE", *declared] if declared else []
         return [*head, "BEGIN", *lines, *(["EXCEPTION", *handlers] if handlers else []), "END;"]
 
-    def _declaration(self, declaration: tree.Declaration) -> str:
+    def _handlers(self, block: tree.Block) -> list[str]:
+        """Give the handlers; those of exceptions with a number come together, as they share PostgreSQL's state."""
+        lines: list[str] = []
+        numbered: list[tuple[list[int], list[str]]] = []
+        others = ["RAISE;"]
+        for handler in block.handlers:
+            body = self._statements(handler.body)
+            names = [_CONDITIONS[name] for name in handler.names if name in _CONDITIONS and name not in self.exceptions]
+            numbers = [self.exceptions[name] for name in handler.names if name in self.exceptions]
+            for name in handler.names:
+                if name not in _CONDITIONS and name not in self.exceptions:
+                    raise unsupported(f"the exception {name} in a trigger")
+            if numbers:
+                numbered.append((numbers, body))
+            if "OTHERS" in names:
+                others = body
+            if names:
+                lines += [f"WHEN {' OR '.join(names)} THEN", *body]
+        if not numbered:
+            return lines
+        arms = [f"WHEN SQLSTATE '{_OWN_ERROR}' THEN", f"GET STACKED DIAGNOSTICS {_DETAIL} = PG_EXCEPTION_DETAIL;"]
+        for place, (numbers, body) in enumerate(numbered):
+            tested = ", ".join(f"'{number}'" for number in numbers)
+            arms += [f"{'ELSIF' if place else 'IF'} {_DETAIL} IN ({tested}) THEN", *body]
+        return [*arms, "ELSE", *others, "END IF;", *lines]
+
+    def _exception(self, declaration: tree.Declaration, block: tree.Block) -> None:
+        number = block.numbers.get(declaration.name)
+        if number is None or not (number == 4091 or 20000 <= number <= 20999):
+            what = "without a number" if number is None else f"of ORA-{number:05d}"
+            raise unsupported(f"exceptions {what} in a trigger", self.reader.tokens[declaration.token].position)
+        self.exceptions[declaration.name] = number
+
+    def _declaration(self, declaration: tree.Declaration, block: tree.Block) -> list[str]:
+        if declaration.kind == "exception":
+            self._exception(declaration, block)
+            return []
         if declaration.kind != "variable" or declaration.type is None:
             raise unsupported(f"{declaration.kind}s in a trigger", self.reader.tokens[declaration.token].position)
         kind = self._type(declaration.type, declaration.token)
         default = f" := {self._expression(declaration.default)}" if declaration.default is not None else ""
         name = self.variables[declaration.name] = quote(f"v.{declaration.name}")
-        return f"{name} {kind}{default};"
+        return [f"{name} {kind}{default};"]
 
     def _type(self, declared: tree.TypeName, token: int) -> str:
         names = declared.of
@@ -177,13 +213,34 @@ class TriggerBody:
         return [*lines, f"{text};"]
 
     def _mutating(self, tables: Sequence[tuple[str, str]]) -> list[str]:
-        """A row trigger may not see its own table (ORA-04091), except before a plain INSERT."""
-        own = (self.context.schema, self.context.table)
-        if self.context.timing == "INSTEAD OF" or own not in tables:
+        """A row trigger may not see what the statement changes (ORA-04091); its own table before a plain INSERT."""
+        if self.context.timing == "INSTEAD OF":
             return []
-        raised = f"table {own[0]}.{own[1]} is mutating, trigger/function may not see it".replace("'", "''")
-        raise_it = f"PERFORM ora.raise(4091, '{raised}');"
-        return [raise_it] if self.context.timing == "AFTER" else ["IF tg_op <> 'INSERT' THEN", raise_it, "END IF;"]
+        own = (self.context.schema, self.context.table)
+        touched = {table for name in tables for table in self._behind(*name)}
+        lines = []
+        if own in touched:
+            raised = f"table {own[0]}.{own[1]} is mutating, trigger/function may not see it".replace("'", "''")
+            raise_it = f"PERFORM ora.raise(4091, '{raised}');"
+            lines = [raise_it] if self.context.timing == "AFTER" else ["IF tg_op <> 'INSERT' THEN", raise_it, "END IF;"]
+        if others := sorted(touched - {own}):
+            named = ", ".join(f"{literal(qualified(*table))}::regclass" for table in others)
+            lines.append(f"PERFORM ora.refuse_mutating(tg_relid, tg_op, {named});")
+        return lines
+
+    def _behind(self, schema: str, name: str) -> list[tuple[str, str]]:
+        """Give a table, or the tables that a view or synonym reads."""
+        rows = self.host.ask(
+            "WITH RECURSIVE r(oid) AS (SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+            " WHERE n.nspname = $1 AND c.relname = $2 UNION SELECT d.refobjid FROM r JOIN pg_rewrite w"
+            " ON w.ev_class = r.oid JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid"
+            " AND d.refclassid = 'pg_class'::regclass)"
+            " SELECT n.nspname::text, c.relname::text FROM r JOIN pg_class c ON c.oid = r.oid AND c.relkind = 'r'"
+            " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname NOT IN ('ora', 'pg_catalog')",
+            schema,
+            name,
+        )
+        return [(row[0], row[1]) for row in rows]
 
     def _call(self, call: tree.Call) -> list[str]:
         if call.name != "RAISE_APPLICATION_ERROR" or not 2 <= len(call.arguments) <= 3:
@@ -256,10 +313,31 @@ class TriggerBody:
         kind, _, rest = name.partition(" ")
         if kind == "op":
             return f"(tg_op = '{rest}')"
+        if kind == "updating":
+            return f"ora.updating(tg_relid, tg_op, '{rest}')"
         if kind in {"new", "old"}:
             return f'"{kind}".{quote(rest)}'
         variable, _, part = rest.partition(".")
         return self.variables[variable] + (f".{quote(part)}" if part else "")
+
+    def _updating(self, index: int, span: Span) -> int:
+        """Give the number of the column of ``UPDATING('column')``, 0 for one that is not there: never true."""
+        tokens = self.reader.tokens
+        inside = tokens[index + 2 : min(index + 4, span[1])]
+        what = tokens[index].upper
+        if what != "UPDATING" or len(inside) < 2 or inside[0].kind != "string" or inside[1].upper != ")":
+            raise unsupported(f"{what}(…) with anything but a column's name in quotes", tokens[index].position)
+        if self.context.timing == "INSTEAD OF":
+            raise unsupported("UPDATING('column') in a trigger on a view", tokens[index].position)
+        rows = self.host.ask(
+            "SELECT a.attnum::int FROM pg_attribute a WHERE a.attrelid = $1::regclass AND upper(a.attname) = upper($2)"
+            " AND a.attnum > 0 AND NOT a.attisdropped",
+            qualified(self.context.schema, self.context.table),
+            inside[0].value,
+        )
+        number = int(rows[0][0]) if rows else 0
+        self.updating.add(number)
+        return number
 
     def _substituted(self, span: Span, *, bare_rows: bool = False) -> str:
         """Give the source with everything that is not SQL as a quoted bind, such as ``:"new COLUMN"``."""
@@ -293,7 +371,7 @@ class TriggerBody:
             return None, 1
         if token.upper in _PREDICATES:
             if index + 1 < span[1] and tokens[index + 1].upper == "(":
-                raise unsupported(f"{token.upper}('column') in a trigger", token.position)
+                return f"updating {self._updating(index, span)}", 4
             return f"op {_PREDICATES[token.upper]}", 1
         if token.upper in {"SQLCODE", "SQLERRM"} or (index + 1 < span[1] and tokens[index + 1].upper == "%"):
             raise unsupported(f"{token.upper} in a trigger", token.position)

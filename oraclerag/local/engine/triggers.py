@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from oraclerag.local.engine.ddl import questions
 from oraclerag.local.engine.ddl.action import Action
@@ -157,9 +159,7 @@ def _create(
             raise OraError(25001, "cannot create this trigger type on this type of view")
         raise OraError(25002, "cannot create INSTEAD OF triggers on tables")
     target = qualified(table_schema, table)
-    for column in head.columns:
-        if column not in questions.columns(host, table_schema, table):
-            raise OraError(904, f'"{column}": invalid identifier')
+    _check_columns(host, table_schema, table, head.columns)
     before: list[str] = []
     existing = _find(host, schema, name)
     if existing is not None:
@@ -169,9 +169,10 @@ def _create(
             raise OraError(4081, f"trigger '{name}' already exists")
         if existing != (table_schema, table):
             raise OraError(4095, f"trigger '{name}' already exists on another table, cannot replace it")
-        before = _drop_statements(schema, name, existing)
+        before = _drop_statements(host, schema, name, existing)
     context = TriggerContext(table_schema, table, head.timing, head.new, head.old)
-    body = TriggerBody(reader, host, context).text(block, head.condition)
+    translated = TriggerBody(reader, host, context)
+    body = translated.text(block, head.condition)
     function = qualified(schema, _function_name(name))
     events = [
         f"UPDATE OF {', '.join(map(quote, head.columns))}" if event == "UPDATE" and head.columns else event
@@ -191,6 +192,7 @@ def _create(
             f"CREATE TRIGGER {quote(name)} {head.timing} {' OR '.join(events)} ON {target} FOR EACH ROW"
             f" EXECUTE FUNCTION {function}()"
         ),
+        *_notes_of_updates(host, name, (table_schema, table), sorted(translated.updating)),
         (
             "INSERT INTO ora.triggers (owner, name, kind, event, body, condition, rel, enabled)"
             f" VALUES ({values}, {condition}, {literal(target)}::regclass, {head.enabled})"
@@ -212,8 +214,45 @@ def _find(host: Host, schema: str, name: str) -> tuple[str, str] | None:
     return (rows[0][0], rows[0][1]) if rows else None
 
 
-def _drop_statements(schema: str, name: str, table: tuple[str, str]) -> list[str]:
+# Before the rows of an UPDATE it is written down which columns it names; " 0…" forgets those of the one before. They
+# belong to the trigger by a digest of its name, as names of PostgreSQL are short.
+def _note_name(name: str, number: int) -> str:
+    return f" {number and 1} {sha256(name.encode()).hexdigest()[:16]} {number}"
+
+
+def _notes_of_updates(host: Host, name: str, table: tuple[str, str], numbers: Sequence[int]) -> list[str]:
+    """Give the statements that have UPDATING('column') answered, for the columns of these numbers."""
+    columns = {column.number: column.name for column in questions.columns(host, *table).values()}
     return [
+        f"CREATE TRIGGER {quote(_note_name(name, number))} BEFORE UPDATE"
+        f"{f' OF {quote(columns[number])}' if number else ''} ON {qualified(*table)}"
+        f" EXECUTE FUNCTION ora.note_updated({number or ''})"
+        for number in ([0, *(number for number in numbers if number)] if numbers else [])
+    ]
+
+
+def _check_columns(host: Host, schema: str, table: str, names: Sequence[str]) -> None:
+    """Refuse what UPDATE OF may not name."""
+    if not names:
+        return
+    known = questions.columns(host, schema, table)
+    for name in names:
+        if name not in known:
+            raise OraError(904, f'"{name}": invalid identifier')
+        if known[name].storage in {"clob", "blob"}:
+            raise OraError(25006, "cannot specify this column in UPDATE OF clause")
+        if known[name].storage.partition("(")[0] in {"jsonb", "vector"}:
+            raise unsupported("UPDATE OF with a column of JSON or VECTOR")
+
+
+def _drop_statements(host: Host, schema: str, name: str, table: tuple[str, str]) -> list[str]:
+    notes = host.ask(
+        "SELECT tgname::text FROM pg_trigger WHERE tgrelid = $1::regclass AND tgname LIKE $2",
+        qualified(*table),
+        f" _ {sha256(name.encode()).hexdigest()[:16]} %",
+    )
+    return [
+        *(f"DROP TRIGGER {quote(note)} ON {qualified(*table)}" for (note,) in notes),
         f"DROP TRIGGER {quote(name)} ON {qualified(*table)}",
         f"DROP FUNCTION {qualified(schema, _function_name(name))}()",
         f"DELETE FROM ora.triggers WHERE owner = {literal(schema)} AND name = {literal(name)}",
@@ -233,7 +272,7 @@ def drop_trigger(reader: Reader, host: Host) -> Action:
             if guard:
                 return
             raise OraError(4080, f"trigger '{name}' does not exist")
-        host.change(_drop_statements(schema, name, table))
+        host.change(_drop_statements(host, schema, name, table))
 
     return run
 

@@ -129,7 +129,8 @@ def test_several_rows_for_one_id_are_that_entitys_fault(tracker: Tracker) -> Non
     tracker.sql("INSERT INTO task_comment VALUES (1, 1, NULL, 'a')")
     tracker.sql("INSERT INTO task_comment VALUES (2, 1, NULL, 'b')")
     select = "select t.id as source_id, t.title from task t left join task_comment c on c.task_id = t.id"
-    source = SelectSource(SourceSettings(name="task", select=select, visibility="shared", body="title"))
+    tables = {"task": "id", "task_comment": "task_id"}
+    source = SelectSource(SourceSettings(name="task", select=select, visibility="shared", body="title", tables=tables))
     result = source.read_each(tracker.connection, ["1", "2"])
     assert list(result.documents) == ["2"]
     assert isinstance(result.failures["1"], EntityError)
@@ -141,7 +142,7 @@ def test_a_key_of_two_columns_reads_back_what_it_enumerates(tracker: Tracker) ->
     tracker.task(2, status="b")
     settings = SourceSettings(
         name="task", select="select t.status as area, t.id as no, t.title from task t", visibility="shared",
-        key=("area", "no"), body="title",
+        key=("area", "no"), body="title", tables={"task": "status, id"},
     )  # fmt: skip
     source = SelectSource(settings)
     assert source.ids(tracker.connection) == ["a/1", "b/2"]
@@ -160,7 +161,7 @@ def test_a_row_without_a_part_of_its_key_has_no_id(tracker: Tracker) -> None:
     tracker.task(1, status="a")
     settings = SourceSettings(
         name="task", select="select t.status as area, t.id as no, t.title from task t", visibility="shared",
-        key=("area", "no"), body="title",
+        key=("area", "no"), body="title", tables={"task": "status, id"},
     )  # fmt: skip
     tracker.task(2, status=None)
     tracker.task(3, status=None)

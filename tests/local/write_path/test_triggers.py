@@ -8,9 +8,22 @@ from typing import Any
 import pytest
 
 from oraclerag.errors import ConfigurationError, SourceError
-from oraclerag.source import SelectSource
-from oraclerag.triggers import apply, triggers
+from oraclerag.database import Database
+from oraclerag.source import SelectSource, Source
+from oraclerag import triggers as triggering
 from tests.local.write_path.tracker import TASK, Tracker
+
+
+def apply(database: Database, sources: list[Source]) -> list[str]:
+    """Create the triggers of the sources; gives their statements."""
+    planned = triggering.plan(database, sources)
+    triggering.apply(database, planned)
+    return list(planned.statements)
+
+
+def triggers(database: Database, sources: list[Source]) -> list[str]:
+    """Give the statements of the triggers of the sources."""
+    return list(triggering.plan(database, sources).statements)
 
 
 def announced(tracker: Tracker) -> list[tuple[Any, ...]]:
@@ -133,12 +146,16 @@ def test_a_row_without_an_id_does_not_break_the_statement_that_changes_the_table
 @pytest.mark.parametrize(
     ("tables", "words"),
     [
-        ({"task": "ident"}, "does not give the key's column 'ident'"),
-        ({"no_such_table": "id"}, "cannot be described"),
+        ({"task": "ident"}, "has no column IDENT"),
+        ({"task": "description"}, "gives 'description' as CLOB, which cannot be a key"),
+        ({"task": "id or so"}, "neither a list of columns nor a query"),
+        ({"no_such_table": "id"}, "is not there, or not for this user"),
         ({"task": "id, sprint_id"}, "names 2 columns"),
         ({"sprint": "select id from task"}, "does not use the changed row"),
         ({"sprint": "select id, title from task where sprint_id = :id"}, "must give 1"),
-        ({"sprint": "select id from task where sprint_id = :number"}, "'number'"),
+        ({"sprint": "select id from task where sprint_id = :number"}, "has no column NUMBER"),
+        ({"sprint": "select max(id) from task where sprint_id = :id"}, "has no name"),
+        ({"sprint": "select id from task@there where sprint_id = :id"}, "TASK@THERE, in another database"),
         ({"task": "select id from task where sprint_id = :sprint_id"}, "ORA-04091"),
     ],
 )

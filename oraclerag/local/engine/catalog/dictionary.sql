@@ -151,6 +151,18 @@ CREATE VIEW ora."ALL_VIEWS" AS
     UNION ALL SELECT owner, name, source, read_only FROM ora.invalid_views) v;
 CREATE VIEW ora."USER_VIEWS" AS SELECT * FROM ora."ALL_VIEWS" WHERE "OWNER"::text = ora.usr();
 
+-- Of views alone: what triggers depend on is not kept.
+CREATE VIEW ora."ALL_DEPENDENCIES" AS
+  SELECT DISTINCT ora.name(v.nspname) AS "OWNER", ora.name(v.relname) AS "NAME", 'VIEW'::ora.varchar2 AS "TYPE",
+    ora.name(r.nspname) AS "REFERENCED_OWNER", ora.name(r.relname) AS "REFERENCED_NAME",
+    CASE WHEN r.relkind = 'r' THEN 'TABLE' WHEN EXISTS (SELECT 1 FROM ora.synonyms s WHERE s.owner = r.nspname AND s.name = r.relname) THEN 'SYNONYM'
+      ELSE 'VIEW' END::ora.varchar2 AS "REFERENCED_TYPE",
+    NULL::ora.varchar2 AS "REFERENCED_LINK_NAME", 'HARD'::ora.varchar2 AS "DEPENDENCY_TYPE"
+  FROM ora.relations v JOIN ora.view_texts t ON t.rel = v.oid JOIN pg_rewrite w ON w.ev_class = v.oid
+    JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> v.oid
+    JOIN ora.relations r ON r.oid = d.refobjid AND r.relkind IN ('r', 'v');
+CREATE VIEW ora."USER_DEPENDENCIES" AS SELECT * FROM ora."ALL_DEPENDENCIES" WHERE "OWNER"::text = ora.usr();
+
 CREATE VIEW ora."ALL_MVIEWS" AS
   SELECT NULL::ora.varchar2 AS "OWNER", NULL::ora.varchar2 AS "MVIEW_NAME", NULL::ora.clob AS "QUERY" WHERE false;
 CREATE VIEW ora."USER_MVIEWS" AS SELECT * FROM ora."ALL_MVIEWS";

@@ -476,6 +476,8 @@ CREATE FUNCTION ora.length(bytea) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT 
 CREATE FUNCTION ora.length(numeric) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT pg_catalog.length(ora.s($1))::numeric $$;
 CREATE FUNCTION ora.lengthb(text) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT nullif(octet_length($1), 0)::numeric $$;
 CREATE FUNCTION ora.lengthb(numeric) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT octet_length(ora.s($1))::numeric $$;
+-- Under NLS_SORT = BINARY, the only one: the bytes, and a zero.
+CREATE FUNCTION ora.nlssort(text) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT convert_to($1, 'UTF8') || '\x00'::bytea $$;
 CREATE FUNCTION ora.upper(text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT pg_catalog.upper($1) $$;
 CREATE FUNCTION ora.lower(text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT pg_catalog.lower($1) $$;
 CREATE FUNCTION ora.initcap(text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT pg_catalog.initcap($1) $$;

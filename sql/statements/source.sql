@@ -1,0 +1,18 @@
+-- What the dictionary says of the tables that a source reads.
+
+-- name: object
+-- A materialized view is listed twice, as a table too; what it is decides.
+SELECT o.OWNER, o.OBJECT_NAME, MIN(o.OBJECT_TYPE) FROM ALL_OBJECTS o
+WHERE o.OWNER = COALESCE(:owner, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')) AND o.OBJECT_NAME = :object_name
+  AND o.OBJECT_TYPE IN ('TABLE', 'VIEW', 'MATERIALIZED VIEW', 'SYNONYM')
+GROUP BY o.OWNER, o.OBJECT_NAME
+
+-- name: synonym
+SELECT s.TABLE_OWNER, s.TABLE_NAME, s.DB_LINK FROM ALL_SYNONYMS s
+WHERE s.OWNER = :owner AND s.SYNONYM_NAME = :object_name
+
+-- name: view_reads
+SELECT d.REFERENCED_OWNER, d.REFERENCED_NAME, d.REFERENCED_TYPE FROM ALL_DEPENDENCIES d
+WHERE d.OWNER = :owner AND d.NAME = :object_name AND d.TYPE = 'VIEW'
+  AND d.REFERENCED_TYPE IN ('TABLE', 'VIEW', 'MATERIALIZED VIEW', 'SYNONYM')
+ORDER BY d.REFERENCED_OWNER, d.REFERENCED_NAME
