@@ -127,6 +127,13 @@ class Output:
         """Print a value as JSON on stdout."""
         print(to_json(value, indent=indent), flush=True)  # noqa: T201 - this is the place that prints
 
+    def clear(self) -> None:
+        """Begin a page anew on a terminal; elsewhere an empty line stands between two pages of tables."""
+        if self._stdout.is_terminal:
+            self._stdout.clear()
+        elif not self.json:
+            self.write("")
+
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, right: Sequence[str] = ()) -> None:
         """Print rows on stdout; the last column takes what is left of the width."""
         from rich import box

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from oraclerag.cli.options import UNHEALTHY, Json, SourceName, Tenant, opened, output
+from oraclerag.cli.queue_tables import rows_of, show_errors, show_purge, show_rows, show_status
 
 if TYPE_CHECKING:
-    from oraclerag.console import Output
-    from oraclerag.queue import ErrorGroup, PurgeReport, QueueRow, QueueStatus
     from oraclerag.records import SourceKey
 
-__all__ = ["group", "summary"]
+__all__ = ["group"]
 
 group = typer.Typer(name="queue", help="The queue: status, list, retry, purge.", no_args_is_help=True)
 
-_SHOWN = 10  # lanes and tenants
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 Error = Annotated[
@@ -47,7 +45,7 @@ def status(
     if json:
         screen.data({"healthy": found.healthy, **record(found)})
     else:
-        _show(screen, found)
+        show_status(screen, found)
     for problem in found.problems:
         screen.say(f"Problem: {problem.message}" + (f"\n  remedy: {problem.hint}" if problem.hint else ""))
     if not found.healthy:
@@ -72,9 +70,9 @@ def list_(
     chosen: dict[str, Any] = {"state": state, "source": source, "tenant": tenant, "error": error, "limit": limit}
     with opened() as rag:
         if rows:
-            _show_rows(screen, rag.queue_rows(**chosen))
+            show_rows(screen, rag.queue_rows(**chosen))
         else:
-            _show_errors(screen, rag.queue_errors(**chosen))
+            show_errors(screen, rag.queue_errors(**chosen))
 
 
 @group.command()
@@ -98,9 +96,9 @@ def retry(
     if json:
         screen.data(report)
     else:
-        screen.write(f"{_rows(report.dead)} of those given up begin again.")
+        screen.write(f"{rows_of(report.dead)} of those given up begin again.")
         if now:
-            screen.write(f"{_rows(report.postponed)} that waited to be tried again are due now.")
+            screen.write(f"{rows_of(report.postponed)} that waited to be tried again are due now.")
     for name, why in sorted(paused.items()):
         screen.say(f"Source {name} is paused, nothing of it is worked off: {why}\n  remedy: `oraclerag source check`")
 
@@ -141,134 +139,7 @@ def purge(
     if json:
         screen.data(report)
     else:
-        _show_purge(screen, report, dry_run=dry_run)
-
-
-def summary(found: QueueStatus) -> str:
-    """Say in one line what waits, for how long, and when it will be done."""
-    if not found.ready:
-        return "empty"
-    done = f"done in {_span(found.empty_in)}, at most" if found.empty_in is not None else f"rate {_rate(found)}"
-    return f"{found.ready:,} ready, the oldest for {_span(found.lag[0].age)}; {done}"
-
-
-def _show(screen: Output, found: QueueStatus) -> None:
-    postponed = sum(entry.postponed for entry in found.backlog)
-    facts: dict[str, Any] = {
-        "ready": f"{found.ready:,}" + (f": {found.claimed:,} claimed, {postponed:,} postponed" if found.ready else ""),
-        "failing": f"{found.failing:,} of them failed three times or more" if found.failing else "0",
-        "dead": f"{found.dead:,}",
-        "hidden": f"{found.hidden:,}" + (" entities that nobody sees until they are indexed" if found.hidden else ""),
-        "lag": f"{_span(found.lag[0].age)}, the oldest change that is not applied" if found.lag else "none",
-        "rate": _rate(found),
-        "empty": "now" if not found.ready else _estimate(found),
-        "expired": f"{found.claimed_expired:,} of {found.claimed:,} claimed rows, "
-        f"{found.held_expired:,} of {found.held:,} held entities",
-    }
-    screen.facts(facts)
-    if found.paused:
-        screen.table(
-            ("paused", "since (UTC)", "why"),
-            ((source.source, f"{source.since:%Y-%m-%d %H:%M:%S}", source.reason) for source in found.paused),
-        )
-    if found.lag:
-        screen.table(
-            ("lane", "tenant", "rows", "oldest (UTC)", "lag"),
-            (
-                (lag.lane, lag.tenant or "-", f"{lag.rows:,}", f"{lag.oldest:%Y-%m-%d %H:%M:%S}", _span(lag.age))
-                for lag in found.lag[:_SHOWN]
-            ),
-            right=("rows", "lag"),
-        )
-        if len(found.lag) > _SHOWN:
-            screen.say(f"{len(found.lag) - _SHOWN} more lanes and tenants, less late; --json shows them.")
-    if found.backlog:
-        screen.table(
-            ("source", "state", "lane", "rows", "claimed", "postponed", "oldest"),
-            (
-                (
-                    entry.source,
-                    entry.state,
-                    entry.lane,
-                    f"{entry.rows:,}",
-                    f"{entry.claimed:,}",
-                    f"{entry.postponed:,}",
-                    _span(entry.age),
-                )
-                for entry in found.backlog
-            ),
-            right=("rows", "claimed", "postponed", "oldest"),
-        )
-
-
-def _rate(found: QueueStatus) -> str:
-    if found.rate is None:
-        return f"unknown: nothing was settled in the last {_span(found.window)}"
-    return f"{found.rate * 60:,.1f} a minute: {found.settled:,} entities settled in the last {_span(found.window)}"
-
-
-def _estimate(found: QueueStatus) -> str:
-    return "unknown" if found.empty_in is None else f"in {_span(found.empty_in)} at that rate, at most"
-
-
-def _show_errors(screen: Output, groups: list[ErrorGroup]) -> None:
-    if screen.json:
-        screen.data(groups)
-        return
-    if not groups:
-        screen.say("No row has failed; --rows lists what waits.")
-        return
-    screen.table(
-        ("error", "state", "rows", "entities", "oldest", "next", "example", "message"),
-        (
-            (
-                group.error,
-                group.state if group.state == "DEAD" else "postponed",
-                f"{group.rows:,}",
-                f"{group.entities:,}",
-                f"{group.oldest:%m-%d %H:%M}",
-                "-" if group.due is None else f"{group.due:%H:%M:%S}",
-                _short(str(group.example)),
-                group.message,
-            )
-            for group in groups
-        ),
-        right=("rows", "entities"),
-    )
-
-
-def _show_rows(screen: Output, rows: list[QueueRow]) -> None:
-    if screen.json:
-        screen.data(rows)
-        return
-    screen.table(
-        ("id", "source", "action", "state", "lane", "enqueued (UTC)", "attempts", "error"),
-        (
-            (
-                row.id,
-                _short(str(row.key)),
-                row.action,
-                "CLAIMED" if row.claimed and row.state == "READY" else row.state,
-                row.lane,
-                f"{row.enqueued_at:%Y-%m-%d %H:%M:%S}",
-                row.attempts,
-                row.error,
-            )
-            for row in rows
-        ),
-        right=("id", "attempts"),
-    )
-
-
-def _show_purge(screen: Output, report: PurgeReport, *, dry_run: bool) -> None:
-    verb = "would be" if dry_run else "were"
-    screen.write(f"{_rows(report.dead)} of those given up {verb} deleted.")
-    entities = "1 entity" if report.entities == 1 else f"{report.entities:,} entities"
-    screen.write(f"{entities} of those gone {verb} forgotten.")
-    if report.compacted:
-        screen.write(f"Made smaller: {', '.join(report.compacted)}.")
-    for reason in report.skipped:
-        screen.say(f"Not made smaller: {reason}")
+        show_purge(screen, report, dry_run=dry_run)
 
 
 def _confirm(count: int) -> None:
@@ -277,7 +148,9 @@ def _confirm(count: int) -> None:
 
     if not count:
         return
-    what = f"{_rows(count)} of those given up: their entities stay stale or hidden until something enqueues them again"
+    what = (
+        f"{rows_of(count)} of those given up: their entities stay stale or hidden until something enqueues them again"
+    )
     if not _answerable():
         raise InputError(f"This deletes {what}.", hint="Say --yes where that is meant; `queue retry` tries them again.")
     typer.confirm(f"Delete {what}?", abort=True, err=True)
@@ -301,21 +174,3 @@ def _age_of(text: str) -> dt.timedelta:
     if found is None:
         raise typer.BadParameter(f"{text!r} is no age; a number and s, m, h or d: 12h, 7d.")
     return dt.timedelta(**{_UNITS[found[2]]: int(found[1])})
-
-
-def _rows(count: int) -> str:
-    return f"{count:,} row" if count == 1 else f"{count:,} rows"
-
-
-def _short(text: str, size: int = 24) -> str:
-    return text if len(text) <= size else text[: size - 1] + "…"
-
-
-def _span(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    if seconds < 7200:
-        return f"{seconds / 60:.0f} min"
-    if seconds < 172_800:
-        return f"{seconds / 3600:,.1f} h"
-    return f"{seconds / 86400:,.1f} days"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from oraclerag.cli.options import UNHEALTHY, Json, opened, output
-from oraclerag.cli.queue import summary
+from oraclerag.cli.queue_tables import summary
 from oraclerag.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -16,30 +17,47 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
+_INTERVAL = 2.0  # seconds between two looks
+
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
     app.command("status")(status)
 
 
-def status(json: Json = False) -> None:
+def status(
+    watch: Annotated[bool, typer.Option("--watch", help="Look again every two seconds, until Ctrl-C.")] = False,
+    json: Json = False,
+) -> None:
     """Show schema, model, index, sources, queue.
 
-    Exit code 3 where something is wrong, with the remedy.
+    Exit code 3 where something is wrong, with the remedy; with --watch, where something was at the last look.
     """
-    from oraclerag.console import record
-
     screen = output(json)
     with opened() as rag:
         report = rag.status()
-    if json:
-        screen.data({"healthy": report.healthy, **record(report)})
+        _look(screen, report, indent=None if watch else 2)
+        try:
+            while watch:
+                time.sleep(_INTERVAL)
+                report = rag.status()
+                screen.clear()
+                _look(screen, report, indent=None)
+        except KeyboardInterrupt:
+            screen.say()
+    if not report.healthy:
+        raise typer.Exit(UNHEALTHY)
+
+
+def _look(screen: Output, report: StatusReport, *, indent: int | None) -> None:
+    from oraclerag.console import record
+
+    if screen.json:
+        screen.data({"healthy": report.healthy, **record(report)}, indent=indent)
     else:
         _show(screen, report)
     for problem in report.problems:
         screen.say(f"Problem: {problem.message}" + (f"\n  remedy: {problem.hint}" if problem.hint else ""))
-    if not report.healthy:
-        raise typer.Exit(UNHEALTHY)
 
 
 def _show(screen: Output, report: StatusReport) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -119,7 +121,7 @@ def shell(database: LocalDatabase, tmp_path_factory: pytest.TempPathFactory) -> 
         )
         connection.commit()
     made.run("provision", "--model", "tiny.onnx")
-    made.run("source", "triggers", "--apply")
+    made.run("source", "triggers", "--apply", "--yes")
     made.run("reindex")
     return made
 
@@ -178,14 +180,14 @@ def test_changes_are_followed_through_the_queue(shell: Shell, database: LocalDat
     ):
         cursor.execute("INSERT INTO NOTE (ID, TITLE, WRITER) VALUES (9, 'A zebra in the warehouse', 7)")
         connection.commit()
-    (waiting,) = shell.json("queue", "status")
+    (waiting,) = shell.json("queue", "status")["backlog"]
     assert (waiting["source"], waiting["rows"], waiting["state"]) == ("note", 1, "READY")
-    (row,) = shell.json("queue", "list")
+    (row,) = shell.json("queue", "list", "--rows")
     assert row["key"] == {"type": "note", "id": "9", "tenant": None}
     reports = [json.loads(line) for line in shell.call("worker", "--once", "--json").stdout.splitlines()]
     assert [report["indexed"] for report in reports] == [1]
     assert shell.call("worker", "--once", "--json") == ("", "The queue is empty.\n")
-    assert shell.json("queue", "status") == []
+    assert shell.json("queue", "status")["backlog"] == []
     assert shell.json("search", "a zebra in the warehouse", "--owner", "7", "-k", "1")["hits"][0]["key"]["id"] == "9"
     with (
         oracledb.connect(user="NOTES", password=shell.environment["ORACLE_PASSWORD"], dsn=database.dsn) as connection,
@@ -259,7 +261,8 @@ def test_taking_everything_away_is_asked_for(empty: Shell, database: LocalDataba
 
 def test_enqueue_backfill_reindex(shell: Shell) -> None:
     shell.call("enqueue", "note", "1")
-    assert len(shell.json("queue", "list")) == 1
+    assert len(shell.json("queue", "list", "--rows")) == 1
+    assert shell.json("queue", "list") == []
     assert shell.json("backfill")[0] == {"source": "note", "enqueued": 0, "gone": 0, "total": 3}
     report = shell.json("reindex", "--all")
     assert report["backfill"][0]["total"] == 3
@@ -319,7 +322,7 @@ def test_status_index_models_and_sources(shell: Shell) -> None:
     assert shell.json("model", "verify", "TINY")["dimensions"] == 384
     assert "in force" in shell.call("model", "drop", "TINY", expect=1).stderr
     assert shell.json("source", "list")[0]["visibility"] == "owner"
-    assert shell.json("source", "check") == []
+    assert shell.json("source", "check") == [{"source": "note", "problems": [], "paused": None, "resumed": False}]
     assert shell.call("source", "check").stdout == "note: green\n"
     assert shell.json("source", "triggers")["statements"][0].startswith("CREATE OR REPLACE TRIGGER")
 
@@ -448,3 +451,120 @@ def test_a_source_that_cannot_be_read_is_named_before_it_fails(shell: Shell) -> 
     result = shell.call("--config", "broken.toml", "source", "check", expect=1)
     assert "titel" in result.stdout
     assert "remedy" in result.stdout
+
+
+@pytest.fixture
+def broken_queue(shell: Shell, database: LocalDatabase) -> Iterator[Shell]:
+    """Rows that were given up, postponed and claimed, and a paused source; taken away afterwards."""
+    import oracledb
+
+    password = shell.environment["ORACLE_PASSWORD"]
+    with oracledb.connect(user="NOTES", password=password, dsn=database.dsn) as connection:
+        cursor = connection.cursor()
+        cursor.executemany(
+            "INSERT INTO RAG_DIRTY (SOURCE_TYPE, SOURCE_ID, STATE, ATTEMPTS, ERROR_CODE, LAST_ERROR, ENQUEUED_AT, AVAILABLE_AT)"
+            " VALUES ('note', :1, :2, :3, :4, :5, SYS_EXTRACT_UTC(SYSTIMESTAMP) - INTERVAL '20' MINUTE,"
+            " SYS_EXTRACT_UTC(SYSTIMESTAMP) + INTERVAL '1' HOUR)",
+            [
+                ("1", "DEAD", 5, "ENTITY", "The entity cannot be cut into chunks (ValueError)."),
+                ("2", "DEAD", 5, "ENTITY", "Cannot be \x1b[2J[red]cut[/red]."),
+                ("3", "DEAD", 5, "STATEMENT_FAILED", "A statement failed (ORA-12899)."),
+                ("3", "READY", 3, "STATEMENT_FAILED", "A statement failed (ORA-12899)."),
+            ],
+        )
+        cursor.execute(
+            "INSERT INTO RAG_SETTING (SCOPE_NAME, SETTING, SETTING_VALUE) VALUES ('note', 'paused', 'no column')"
+        )
+        connection.commit()
+        try:
+            yield shell
+        finally:
+            cursor.execute("DELETE FROM RAG_DIRTY")
+            cursor.execute("DELETE FROM RAG_SETTING WHERE SETTING = 'paused'")
+            connection.commit()
+
+
+def test_the_queue_says_what_is_wrong(broken_queue: Shell) -> None:
+    shown = broken_queue.call("queue", "status", expect=3)
+    assert "ready    1: 0 claimed, 1 postponed" in shown.stdout
+    assert "failing  1 of them failed three times or more" in shown.stdout
+    assert "dead     3" in shown.stdout
+    assert "lag      20 min" in shown.stdout
+    assert max(map(len, shown.stdout.splitlines())) <= 100
+    assert "Problem: 3 queue rows were given up." in shown.stderr
+    assert "remedy: Run `oraclerag source check`" in shown.stderr
+    report = broken_queue.json("queue", "status", "--max-lag", "600", expect=3)
+    assert [problem["code"] for problem in report["problems"]] == ["DEAD_LETTERS", "SOURCE_PAUSED", "LAG"]
+    assert not report["healthy"]
+    assert report["paused"][0]["reason"] == "no column"
+    assert "20 min" in broken_queue.call("status", expect=3).stdout
+
+
+def test_errors_are_shown_and_do_nothing_to_the_terminal(broken_queue: Shell) -> None:
+    for arguments in (["queue", "list"], ["queue", "list", "--rows"]):
+        shown = broken_queue.call(*arguments).stdout
+        assert "␛[2J[red]cut[/red]" in shown
+        assert "\x1b" not in shown
+        assert max(map(len, shown.splitlines())) <= 100
+    groups = broken_queue.json("queue", "list")
+    assert [(group["error"], group["state"], group["rows"]) for group in groups] == [
+        ("ENTITY", "DEAD", 2), ("STATEMENT_FAILED", "DEAD", 1), ("STATEMENT_FAILED", "READY", 1),
+    ]  # fmt: skip
+    assert [group["error"] for group in broken_queue.json("queue", "list", "--dead", "--error", "entityerror")] == [
+        "ENTITY"
+    ]
+    unknown = broken_queue.call("queue", "retry", "--error", "Overload", expect=1).stderr
+    assert (
+        "'Overload' is neither an error of oraclerag nor one of the queue's; there are ENTITY, STATEMENT_FAILED."
+        in unknown
+    )
+
+
+def test_deleting_rows_is_asked_for(broken_queue: Shell) -> None:
+    refused = broken_queue.call("queue", "purge", "--error", "entity", expect=1).stderr
+    assert refused.startswith("Error: This deletes 2 rows of those given up")
+    assert "  remedy: Say --yes" in refused
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("oraclerag.cli.queue._answerable", lambda: True)
+        patch.setattr(sys, "stdin", io.StringIO("n\n"))
+        broken_queue.call("queue", "purge", "--dead", expect=1)
+        assert len(broken_queue.json("queue", "list", "--rows", "--dead")) == 3
+        patch.setattr(sys, "stdin", io.StringIO("y\n"))
+        assert (
+            "2 rows of those given up were deleted." in broken_queue.call("queue", "purge", "--error", "entity").stdout
+        )
+    assert len(broken_queue.json("queue", "list", "--rows", "--dead")) == 1
+    for wrong in (["purge", "--older-than", "soon"], ["retry", "42"]):
+        broken_queue.call("queue", *wrong, expect=2)
+
+
+def test_the_runbook_can_be_typed(broken_queue: Shell) -> None:
+    """Every command of docs/queue.md, in its order; what its comment says of the exit code holds."""
+    text = (Path(__file__).resolve().parents[2] / "docs" / "queue.md").read_text("utf-8")
+    blocks = re.findall(r"^```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    lines = [line.partition("#") for block in blocks for line in block.splitlines()]
+    outputs = {}
+    for command, _, comment in lines:
+        words = [word.replace("task", "note") for word in shlex.split(command)[1:]]
+        outputs[" ".join(words)] = broken_queue.call(*words, expect=3 if comment.startswith(" exit code 3") else 0)
+    assert len(outputs) == len(lines) > 12
+    assert outputs["queue retry --error ENTITY"].stdout == "2 rows of those given up begin again.\n"
+    assert "Source note is paused" in outputs["queue retry --error ENTITY"].stderr
+    assert outputs["queue retry --now"].stdout.splitlines() == [
+        "1 row of those given up begin again.", "1 row that waited to be tried again are due now.",
+    ]  # fmt: skip
+    assert outputs["source check note"].stdout == "note: green\n  It was paused; workers take it up again.\n"
+    assert json.loads(outputs["queue status --max-lag 900 --json"].stdout)["healthy"]
+    assert json.loads(outputs["queue status --max-lag 900 --json"].stdout)["ready"] == 0
+
+
+def test_status_is_watched_until_ctrl_c(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = iter((None, KeyboardInterrupt()))
+
+    def sleep(_: float) -> None:
+        if (end := next(looks)) is not None:
+            raise end
+
+    monkeypatch.setattr("oraclerag.cli.status.time.sleep", sleep)
+    lines = shell.call("status", "--watch", "--json").stdout.splitlines()
+    assert [json.loads(line)["healthy"] for line in lines] == [True, True]

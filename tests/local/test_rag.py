@@ -56,9 +56,9 @@ def test_the_index_follows_the_transactions(rag: Rag) -> None:
         write(connection, 2, "late deliveries", 7)
         rag.enqueue(connection, SourceKey("note", "2"))
         connection.rollback()
-    assert [(entry.source, entry.state, entry.rows) for entry in rag.queue_status()] == [("note", "READY", 1)]
+    assert [(entry.source, entry.state, entry.rows) for entry in rag.queue_status().backlog] == [("note", "READY", 1)]
     assert rag.drain().indexed == 1
-    assert rag.queue_status() == []
+    assert rag.queue_status().ready == 0
     assert ids(rag.search("late", scope=MANAGER)) == ["1"]
     assert ids(rag.search("late", scope=Scope(owner="7"))) == ["1"]
     assert ids(rag.search("late", scope=Scope(owner="8"))) == []
@@ -122,7 +122,7 @@ def test_enqueue_refused(rag: Rag, account: Account) -> None:
     rag.source("kb", visibility="shared", tenants=True)(lambda connection, wanted: {})
     with pytest.raises(MissingTenant):
         rag.enqueue_statement(SourceKey("kb", "1"))
-    assert rag.queue_status() == []
+    assert rag.queue_status().ready == 0
 
 
 def test_backfill_and_finish(rag: Rag) -> None:
