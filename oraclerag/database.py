@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Database",
+    "binary_order",
     "driver_connection",
     "driver_types",
     "execute_counted",
@@ -315,13 +316,13 @@ class Database:
                         increment=1,
                         getmode=oracledb.POOL_GETMODE_TIMEDWAIT,
                         wait_timeout=30_000,
-                        session_callback=_binary_order,
+                        session_callback=binary_order,
                         **arguments,
                     )
             return self._own_pool
 
 
-def _binary_order(connection: oracledb.Connection, _tag: str) -> None:
+def binary_order(connection: oracledb.Connection, _tag: str) -> None:
     """Make a new session sort texts as it compares them, whatever language the database has.
 
     NLS_SORT follows NLS_LANGUAGE, comparisons do not: "the next tenant by name" would leave some out for ever, and no

@@ -15,6 +15,7 @@ from pathlib import Path
 import oracledb
 import pytest
 
+from oraclerag.replay import clear, contents
 from tests.local.conftest import Account, connection, tiny_file
 from tests.local.write_path.conftest import installation, tracker
 
@@ -34,40 +35,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         items[place] = item
 
 
-def objects(opened: oracledb.Connection) -> list[tuple[str, str]]:
-    """Give type and name of everything in the schema; the recycle bin is no part of it."""
-    with opened.cursor() as cursor:
-        cursor.execute(
-            "SELECT OBJECT_TYPE, OBJECT_NAME FROM USER_OBJECTS WHERE OBJECT_NAME NOT LIKE 'BIN$%' "
-            "ORDER BY OBJECT_TYPE, OBJECT_NAME"
-        )
-        return [(kind, name) for kind, name in cursor]
-
-
-def drop(opened: oracledb.Connection, found: list[tuple[str, str]]) -> None:
-    """Drop what tests make: models, views, tables, sequences, synonyms; triggers and indexes go with their table."""
-    with opened.cursor() as cursor:
-        cursor.execute(
-            "ALTER SESSION SET DDL_LOCK_TIMEOUT = 30"
-        )  # a session that just ended may hold a lock (ORA-00054)
-        for name in [name for kind, name in found if kind == "MINING MODEL"]:
-            cursor.execute("BEGIN DBMS_VECTOR.DROP_ONNX_MODEL(model_name => :n, force => TRUE); END;", n=name)
-        for kind, more in (("VIEW", ""), ("TABLE", " CASCADE CONSTRAINTS PURGE"), ("SEQUENCE", ""), ("SYNONYM", "")):
-            for name in [name for this, name in found if this == kind]:
-                # of a vector index, a model, an identity column: gone with them
-                if not name.startswith(("VECTOR$", "DM$", "ISEQ$$_")):
-                    cursor.execute(f'DROP {kind} "{name}"{more}')
-
-
 def empty(account: Account) -> None:
     """Empty the schema after a test; the run ends where that fails, for the next test would find what is left."""
     with account.connect() as opened:
         try:
-            drop(opened, objects(opened))
-            why = "something is left"
+            left, why = clear(opened), "something is left"
         except oracledb.Error as error:
-            why = str(error)
-        left = objects(opened)
+            left, why = contents(opened), str(error)
     if left:
         pytest.exit(
             f"The schema {account.user} could not be emptied ({why}): it holds {_named(left)}. Drop the user, and make "
@@ -111,7 +85,7 @@ def whole_schema() -> Schema:
     dsn, user, password = (os.environ[name] for name in VARIABLES)
     schema = Schema(Account(dsn, user.upper(), password))
     with schema.account.connect() as opened:
-        found = objects(opened)
+        found = contents(opened)
     if found:
         pytest.exit(
             f"The schema {schema.account.user} holds {_named(found)}. The tests drop what is in their schema, so they "
