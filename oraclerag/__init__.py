@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from oraclerag.config import Settings
     from oraclerag.errors import OracleRagError
+    from oraclerag.queue import QueueStatus
     from oraclerag.rag import Rag
     from oraclerag.records import (
         AuditFinding,
@@ -39,6 +40,7 @@ __all__ = [
     "DrainReport",
     "Hit",
     "OracleRagError",
+    "QueueStatus",
     "Rag",
     "Scope",
     "SearchResult",
@@ -57,6 +59,7 @@ _MODULES = {
     "DrainReport": "records",
     "Hit": "records",
     "OracleRagError": "errors",
+    "QueueStatus": "queue",
     "Rag": "rag",
     "Scope": "scope",
     "SearchResult": "records",

@@ -326,6 +326,36 @@ def test_physical_clauses_are_accepted_and_shown(connection: oracledb.Connection
     assert rows(connection, "SELECT ini_trans FROM user_tables") == [(4,)]
 
 
+def test_a_table_shrinks_where_its_rows_may_move(connection: oracledb.Connection) -> None:
+    run(connection, "CREATE TABLE t (a NUMBER PRIMARY KEY) ENABLE ROW MOVEMENT", "CREATE TABLE u (a NUMBER, v VECTOR(3))")
+    movement = "SELECT table_name, row_movement FROM user_tables ORDER BY 1"
+    assert rows(connection, movement) == [("T", "ENABLED"), ("U", "DISABLED")]
+    run(connection, *(f"ALTER TABLE t SHRINK SPACE{how}" for how in ("", " COMPACT", " CASCADE", " COMPACT CASCADE")))
+    assert refused(connection, "ALTER TABLE u SHRINK SPACE").code == 10636
+    assert refused(connection, "ALTER TABLE nope SHRINK SPACE").code == 942
+    run(connection, "ALTER TABLE u ENABLE ROW MOVEMENT", "ALTER TABLE t DISABLE ROW MOVEMENT")
+    assert rows(connection, movement) == [("T", "DISABLED"), ("U", "ENABLED")]
+    assert refused(connection, "ALTER TABLE t SHRINK SPACE COMPACT").code == 10636
+    run(connection, "ALTER TABLE u SHRINK SPACE", "CREATE INDEX ui ON u (ABS(a))")
+    assert refused(connection, "ALTER TABLE u SHRINK SPACE").code == 10631
+    run(connection, "DROP TABLE u", "CREATE TABLE u (a NUMBER)")
+    assert rows(connection, movement) == [("T", "DISABLED"), ("U", "DISABLED")]
+
+
+def test_an_index_is_coalesced(connection: oracledb.Connection) -> None:
+    run(
+        connection,
+        "CREATE TABLE t (a NUMBER CONSTRAINT t_pk PRIMARY KEY, b NUMBER, v VECTOR(3))",
+        "CREATE INDEX i ON t (b)",
+        "CREATE VECTOR INDEX iv ON t (v) ORGANIZATION NEIGHBOR PARTITIONS DISTANCE COSINE",
+        "ALTER INDEX i COALESCE",
+        "ALTER INDEX t_pk COALESCE",
+    )
+    assert refused(connection, "ALTER INDEX nope COALESCE").code == 1418
+    assert refused(connection, "ALTER INDEX i COALESCE NOW").code == 2243
+    assert refused(connection, "ALTER INDEX iv COALESCE").code == 3001
+
+
 def test_dropping_with_cascade_takes_foreign_keys_along(connection: oracledb.Connection) -> None:
     run(
         connection,

@@ -55,6 +55,18 @@ def test_physical_clauses_are_shown_and_do_nothing(cursor: oracledb.Cursor) -> N
         cursor.execute("CREATE TABLE q (a NUMBER) TABLESPACE nowhere")
 
 
+def test_no_space_is_given_back(cursor: oracledb.Cursor) -> None:
+    cursor.execute("CREATE TABLE p (a NUMBER PRIMARY KEY, b VARCHAR2(1000)) ENABLE ROW MOVEMENT")
+    cursor.execute("INSERT INTO p SELECT LEVEL, LPAD('x', 900, 'x') FROM dual CONNECT BY LEVEL <= 100")
+    cursor.execute("DELETE FROM p WHERE a < 100")
+    cursor.execute("ALTER TABLE p SHRINK SPACE CASCADE")
+    places = "SELECT MIN(ROWID) FROM p"
+    before = value(cursor, places)
+    cursor.execute("ALTER TABLE p SHRINK SPACE")
+    assert value(cursor, places) == before  # the last row has not moved to the front
+    assert value(cursor, "SELECT a FROM p") == 100
+
+
 def test_hnsw_needs_no_memory_pool(cursor: oracledb.Cursor) -> None:
     cursor.execute("CREATE VECTOR INDEX t_v ON t (v) ORGANIZATION INMEMORY NEIGHBOR GRAPH DISTANCE COSINE")
     assert value(cursor, "SELECT status FROM user_indexes WHERE index_name = 'T_V'") == "VALID"
