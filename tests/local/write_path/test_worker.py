@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import itertools
+import logging
 import threading
 import time
 from typing import Any
 
+import oracledb
 import pytest
+import sqlalchemy
 
-from oraclerag import in_force, worker
+from oraclerag import in_force, log, schema, worker
+from oraclerag.chunk import CHUNKERS
 from oraclerag.config import Settings
 from oraclerag.database import Database
-from oraclerag.drain import drain
-from oraclerag.errors import ConnectionFailed, LoginFailed, ModelMissing
+from oraclerag.drain import WorkerState, drain
+from oraclerag.errors import (
+    ConnectionFailed,
+    LoginFailed,
+    ModelMissing,
+    OracleRagError,
+    SchemaMissing,
+    SchemaTooNew,
+)
+from oraclerag.local import LocalDatabase
 from oraclerag.records import DrainReport
 from oraclerag.source import SelectSource
 from oraclerag.worker import work
 from tests.local.write_path.tracker import TASK, Tracker
+
+pytestmark = pytest.mark.one_size
 
 
 def quick(tracker: Tracker) -> Settings:
@@ -116,3 +132,152 @@ def test_a_source_that_was_in_use_again_is_looked_at_soon_when_it_is_paused_anew
     }
     looking._recheck()
     assert list(looking.rechecks) == ["note"]
+
+
+@pytest.mark.parametrize(("borrowed", "trips"), [("own pool", 1), ("pool", 1), ("engine", 2)])
+def test_an_idle_poll_is_one_round_trip(
+    tracker: Tracker, local_database: LocalDatabase, borrowed: str, trips: int
+) -> None:
+    """No ping, no settings, no rollback, no commit; one plain SELECT. SQLAlchemy's own pool adds its rollback."""
+    with contextlib.ExitStack() as stack:
+        if borrowed == "own pool":
+            database = tracker.database
+        elif borrowed == "pool":
+            pool = oracledb.create_pool(
+                dsn=tracker.account.dsn, user=tracker.account.user, password=tracker.account.password, min=1, max=1
+            )
+            stack.callback(pool.close, force=True)
+            database = Database(tracker.settings, pool=pool)
+        else:
+            engine = sqlalchemy.create_engine(tracker.account.url)
+            stack.callback(engine.dispose)
+            database = Database(tracker.settings, engine=engine)
+        state = WorkerState()
+        tracker.task(1)
+        tracker.enqueue(1)
+        while drain(database, tracker.sources, tracker.settings, state=state).claimed:
+            pass
+        before = local_database.round_trips
+        for _ in range(5):
+            assert drain(database, tracker.sources, tracker.settings, state=state) == dataclasses.replace(
+                DrainReport(), seconds=pytest.approx(0, abs=60)
+            )
+        assert local_database.round_trips - before == 5 * trips
+
+
+def test_the_loop_adds_nothing_to_an_idle_poll(tracker: Tracker, local_database: LocalDatabase) -> None:
+    counted: list[int] = []
+    run_settings = dataclasses.replace(quick(tracker), backfill_on_start=False)
+    stop = threading.Event()
+
+    def report(_: DrainReport) -> None:
+        counted.append(local_database.round_trips)
+        if len(counted) == 6:
+            stop.set()
+
+    work(tracker.database, tracker.sources, run_settings, stop, on_report=report)
+    assert [after - before for before, after in itertools.pairwise(counted)] == [1] * 5
+
+
+@pytest.mark.parametrize(("revision", "error"), [("9999", SchemaTooNew), ("0000", SchemaTooNew), (None, SchemaMissing)])
+def test_a_worker_that_is_older_than_the_tables_stops_with_its_next_batch(
+    tracker: Tracker, revision: str | None, error: type[OracleRagError]
+) -> None:
+    """Upgraded while it runs: nothing is written any more, what it had claimed is given back, and the reason is said."""
+    tracker.task(1)
+    tracker.enqueue(1)
+    assert tracker.drain_all().indexed == 1
+    tracker.task(2)
+    tracker.enqueue(2)
+    try:
+        tracker.sql("DELETE FROM RAG_ALEMBIC_VERSION")
+        if revision is not None:
+            tracker.sql("INSERT INTO RAG_ALEMBIC_VERSION (VERSION_NUM) VALUES (:revision)", revision=revision)
+        tracker.connection.commit()
+        with pytest.raises(error, match=revision or "a migration did not end"):
+            tracker.drain()
+        assert tracker.queue() == [("2", "READY", 0, 0, 0)]
+        with pytest.raises(error, match=revision or "a migration did not end"):
+            run(tracker, 2)
+    finally:
+        tracker.sql("DELETE FROM RAG_ALEMBIC_VERSION")
+        tracker.sql("INSERT INTO RAG_ALEMBIC_VERSION (VERSION_NUM) VALUES (:revision)", revision=schema.revisions()[-1])
+        tracker.connection.commit()
+    assert tracker.drain_all().indexed == 1
+
+
+def test_a_batch_that_was_read_before_the_upgrade_is_not_written(
+    tracker: Tracker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tracker.task(1)
+    tracker.enqueue(1)
+    read = SelectSource.read_each
+
+    def upgraded(*arguments: Any, **more: Any) -> Any:
+        tracker.sql("UPDATE RAG_ALEMBIC_VERSION SET VERSION_NUM = '9999'")
+        tracker.connection.commit()
+        return read(*arguments, **more)
+
+    monkeypatch.setattr(SelectSource, "read_each", upgraded)
+    try:
+        with pytest.raises(SchemaTooNew):
+            tracker.drain()
+        assert tracker.texts() == {}
+        assert tracker.queue() == [("1", "READY", 0, 0, 0)]
+    finally:
+        tracker.sql("UPDATE RAG_ALEMBIC_VERSION SET VERSION_NUM = :revision", revision=schema.revisions()[-1])
+        tracker.connection.commit()
+
+
+def test_what_a_batch_logs(tracker: Tracker, caplog: pytest.LogCaptureFixture) -> None:
+    """One line for the batch, one for each entity where they are asked for; nothing of what the documents say."""
+    tracker.task(1, "A secret title", "a secret body")
+    tracker.task(2, "Another secret", status="X" * 20)
+    tracker.enqueue(1, 2, 3)
+    with caplog.at_level(logging.DEBUG, "oraclerag"):
+        tracker.drain()
+        tracker.enqueue(1)
+        tracker.drain()
+    found = [vars(record) for record in caplog.records]
+    assert [record["action"] for record in found] == ["indexed", "indexed", "deleted", "batch", "unchanged", "batch"]
+    entity, batch, unchanged = found[0], found[3], found[4]
+    assert {name: entity[name] for name in ("component", "levelname", "tenant", "source_type", "source_id", "chunks")} == {
+        "component": "drain", "levelname": "DEBUG", "tenant": "main", "source_type": "task", "source_id": "1", "chunks": 1,
+    }  # fmt: skip
+    assert entity["tokens"] > 10
+    assert (unchanged["tokens"], found[5]["tokens"]) == (0, 0), "nothing was embedded"
+    assert (batch["levelname"], batch["rows"], batch["indexed"], batch["deleted"], batch["chunks"]) == (
+        "INFO",
+        3,
+        2,
+        1,
+        2,
+    )
+    assert batch["tokens"] == found[0]["tokens"] + found[1]["tokens"]
+    assert batch["milliseconds"] >= 0
+    assert "secret" not in "\n".join(log.JsonLines().format(record) for record in caplog.records)
+
+
+def test_what_is_logged_of_an_entity_that_fails(
+    tracker: Tracker, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tracker.settings = dataclasses.replace(tracker.settings, max_attempts=2)
+    tracker.task(1, "A secret title")
+
+    def refuse(*_: Any) -> Any:
+        raise ValueError("A secret title")
+
+    monkeypatch.setitem(CHUNKERS, "whole", refuse)
+    tracker.enqueue(1)
+    with caplog.at_level(logging.INFO, "oraclerag"):
+        tracker.drain()
+        tracker.due()
+        tracker.drain()
+    found = [vars(record) for record in caplog.records]
+    assert [(record["action"], record["levelname"]) for record in found] == [
+        ("unforeseen", "ERROR"), ("postponed", "INFO"), ("batch", "INFO"),
+        ("unforeseen", "ERROR"), ("given_up", "WARNING"), ("batch", "INFO"),
+    ]  # fmt: skip
+    assert (found[1]["source_id"], found[1]["attempts"], found[1]["error_code"]) == ("1", 1, "ENTITY")
+    assert "test_worker.py" in found[0]["where"]
+    assert "secret" not in "\n".join(log.JsonLines().format(record) for record in caplog.records)
