@@ -29,6 +29,8 @@ LONGER = {
     "oraclerag/merge.py": "one transaction, written in the order of its statements",
     "oraclerag/local/engine/trigger_body.py": "compiler of the bodies of triggers",
     "oraclerag/source/reads.py": "parser: what a SELECT reads",
+    "oraclerag/rag.py": "the object a program holds: a short method for everything that can be asked of it",
+    "oraclerag/records.py": "the records that travel between stages, each a few lines",
     "oraclerag/local/engine/block.py": "parser: the parts of a query block",
     "oraclerag/local/engine/ddl/indexes.py": "parser: CREATE INDEX in its kinds",
     "oraclerag/local/engine/dml.py": "parser: INSERT, UPDATE, DELETE",
