@@ -56,14 +56,19 @@ def backfill(
 
 
 def backfill_at_start(
-    database: Database, source: Source, settings: Settings, *, within: float = AN_HOUR
+    database: Database,
+    source: Source,
+    settings: Settings,
+    *,
+    within: float = AN_HOUR,
+    on_progress: Progress | None = None,
 ) -> BackfillReport | None:
     """Enqueue what is missing as a worker that starts does: without ``adopt``, and at most once ``within`` seconds.
 
     None: a backfill for these settings and this model has ended in that time. Raises as :func:`backfill` does.
     """
     with database.connect() as connection:
-        run = _Backfill(connection, database.schema, source, settings, None, None)
+        run = _Backfill(connection, database.schema, source, settings, None, on_progress)
         if not run.begin(adopt=False, within=within):
             return None
         return run.whole(everything=False, given_up=False)
@@ -154,20 +159,29 @@ class _Backfill:
 
     def _take(self) -> None:
         """Lock the row that stands for the backfill of the source. Raises Contention where another one runs."""
-        name = self._source.name
-        busy = Contention(f"Another backfill of source {name!r} runs.", hint="Wait for it; it ends by itself.")
-        in_force.put_first(self._connection, self._schema, name, "backfill", "")
+        row = self._lock()
+        if row is None:
+            in_force.put_first(self._connection, self._schema, self._source.name, "backfill", "")
+            row = self._lock()
+        token, over = row if row is not None else (None, 0)
+        if token is not None and not over:
+            raise self._busy()
+
+    def _lock(self) -> tuple[str | None, int] | None:
         with self._connection.cursor() as cursor:
             try:
-                cursor.execute(self._sql["lock"], scope_name=name, lease=self._settings.lease)
+                cursor.execute(self._sql["lock"], scope_name=self._source.name, lease=self._settings.lease)
                 row = cursor.fetchone()
             except oracledb.Error as error:
                 if code_of(error) != _BUSY:
                     raise
-                raise busy from None
-        token, over = row if row is not None else (None, 0)
-        if token is not None and not over:
-            raise busy
+                raise self._busy() from None
+        return None if row is None else (row[0], int(row[1]))
+
+    def _busy(self) -> Contention:
+        return Contention(
+            f"Another backfill of source {self._source.name!r} runs.", hint="Wait for it; it ends by itself."
+        )
 
     def _recent(self, within: float) -> bool:
         with self._connection.cursor() as cursor, own_tables():
