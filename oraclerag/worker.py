@@ -198,7 +198,9 @@ class _Worker:
     def _backfill(self, source: Source) -> None:
         """Enqueue what is missing; a source for which that is not possible stops neither the others nor the worker."""
         try:
-            backfill_at_start(self.database, source, self.settings)
+            backfill_at_start(
+                self.database, source, self.settings, on_progress=lambda _done, _total: self._beat("starting")
+            )
         except Contention as error:
             if error.__cause__ is not None:  # the database's own, not "another backfill runs"
                 raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -23,7 +22,6 @@ from oraclerag.errors import (
     SourceError,
     UnknownSource,
 )
-from oraclerag.local import LocalDatabase
 from oraclerag.records import DrainReport
 from oraclerag.source import SelectSource
 from oraclerag.wait import index_now, wait
@@ -263,16 +261,6 @@ def test_what_was_given_up_is_an_error(tracker: Tracker, numbers: tuple[int, ...
     time = Time(meanwhile=tracker.drain)
     wait_for(tracker, *numbers, time=time)
     assert time.waited == 1, "a change that is applied settles what had failed before"
-
-
-@pytest.mark.parametrize("numbers", [(1, 2), ()], ids=["keys", "everything"])
-def test_a_look_is_one_round_trip(tracker: Tracker, local_database: LocalDatabase, numbers: tuple[int, ...]) -> None:
-    tracker.enqueue(1, 2)
-    seen: list[int] = []
-    with pytest.raises(IndexingTimeout):
-        wait_for(tracker, *numbers, time=Time(meanwhile=lambda: seen.append(local_database.round_trips)), timeout=1.0)
-    assert len(seen) >= 5
-    assert {after - before for before, after in itertools.pairwise(seen)} == {1}
 
 
 # -- from a program ---------------------------------------------------------------------------------------------------

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import itertools
 import logging
 import threading
 import time
 from typing import Any
 
-import oracledb
 import pytest
-import sqlalchemy
 
 from oraclerag import in_force, log, schema, worker
 from oraclerag.chunk import CHUNKERS
 from oraclerag.config import Settings
 from oraclerag.database import Database
-from oraclerag.drain import WorkerState, drain
+from oraclerag.drain import drain
 from oraclerag.errors import (
     ConnectionFailed,
     LoginFailed,
@@ -27,7 +23,6 @@ from oraclerag.errors import (
     SchemaMissing,
     SchemaTooNew,
 )
-from oraclerag.local import LocalDatabase
 from oraclerag.records import DrainReport
 from oraclerag.source import SelectSource
 from oraclerag.worker import work
@@ -132,51 +127,6 @@ def test_a_source_that_was_in_use_again_is_looked_at_soon_when_it_is_paused_anew
     }
     looking._recheck()
     assert list(looking.rechecks) == ["note"]
-
-
-@pytest.mark.parametrize(("borrowed", "trips"), [("own pool", 1), ("pool", 1), ("engine", 2)])
-def test_an_idle_poll_is_one_round_trip(
-    tracker: Tracker, local_database: LocalDatabase, borrowed: str, trips: int
-) -> None:
-    """No ping, no settings, no rollback, no commit; one plain SELECT. SQLAlchemy's own pool adds its rollback."""
-    with contextlib.ExitStack() as stack:
-        if borrowed == "own pool":
-            database = tracker.database
-        elif borrowed == "pool":
-            pool = oracledb.create_pool(
-                dsn=tracker.account.dsn, user=tracker.account.user, password=tracker.account.password, min=1, max=1
-            )
-            stack.callback(pool.close, force=True)
-            database = Database(tracker.settings, pool=pool)
-        else:
-            engine = sqlalchemy.create_engine(tracker.account.url)
-            stack.callback(engine.dispose)
-            database = Database(tracker.settings, engine=engine)
-        state = WorkerState()
-        tracker.task(1)
-        tracker.enqueue(1)
-        while drain(database, tracker.sources, tracker.settings, state=state).claimed:
-            pass
-        before = local_database.round_trips
-        for _ in range(5):
-            assert drain(database, tracker.sources, tracker.settings, state=state) == dataclasses.replace(
-                DrainReport(), seconds=pytest.approx(0, abs=60)
-            )
-        assert local_database.round_trips - before == 5 * trips
-
-
-def test_the_loop_adds_nothing_to_an_idle_poll(tracker: Tracker, local_database: LocalDatabase) -> None:
-    counted: list[int] = []
-    run_settings = dataclasses.replace(quick(tracker), backfill_on_start=False)
-    stop = threading.Event()
-
-    def report(_: DrainReport) -> None:
-        counted.append(local_database.round_trips)
-        if len(counted) == 6:
-            stop.set()
-
-    work(tracker.database, tracker.sources, run_settings, stop, on_report=report)
-    assert [after - before for before, after in itertools.pairwise(counted)] == [1] * 5
 
 
 @pytest.mark.parametrize(("revision", "error"), [("9999", SchemaTooNew), ("0000", SchemaTooNew), (None, SchemaMissing)])
