@@ -236,7 +236,7 @@ class _Audit:
 
     def _there(self, within: KeyRange) -> tuple[str, dict[str, Any]]:
         """Give the query over what the source has, of a tenant where it maps tenants: that is what must be indexed."""
-        conditions, binds = ["LENGTHB(t.SOURCE_ID) <= :id_bytes"], dict[str, Any]()
+        conditions, binds = ["LENGTHB(TO_CHAR(t.SOURCE_ID)) <= :id_bytes"], dict[str, Any]()
         if self._tenant is not None:
             conditions.append("t.TENANT_ID = :one_tenant")
             binds["one_tenant"] = self._tenant

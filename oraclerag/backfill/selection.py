@@ -65,7 +65,7 @@ class Selection:
 
     def wanted(self, within: KeyRange, *, everything: bool) -> Query:
         """Give what is missing, or everything."""
-        conditions = ["LENGTHB(t.SOURCE_ID) <= :id_bytes"]
+        conditions = ["LENGTHB(TO_CHAR(t.SOURCE_ID)) <= :id_bytes"]
         binds: dict[str, Any] = {"id_bytes": MAX_ID_BYTES}
         if self._tenant is not None:
             conditions.append("t.TENANT_ID = :one_tenant")

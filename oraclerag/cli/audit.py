@@ -33,9 +33,9 @@ def audit(
     examples: Annotated[int, typer.Option("--examples", metavar="N", min=0, help="Name N of each kind.")] = 5,
     json: Json = False,
 ) -> None:
-    """Compare the index with the sources: render everything again, embed nothing.
+    """Compare the index with the sources.
 
-    Counts what is missing, stale, orphaned or under a foreign tenant; what waits in the queue is not wrong. Exit code 3
+    Renders everything again and embeds nothing. Counts what is missing, stale, orphaned or under a foreign tenant; what waits in the queue is not wrong. Exit code 3
     where something is wrong.
     """
     screen = output(json)

@@ -14,7 +14,7 @@ import oracledb
 from oraclerag.database import driver_types, translated
 from oraclerag.records import MAX_ID_BYTES
 
-__all__ = ["KeyRange", "key_ranges"]
+__all__ = ["KeyRange", "ends_of", "key_ranges"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,16 @@ class KeyRange:
         return f"SELECT t.* FROM (\n{query}\n) t WHERE {' AND '.join(conditions)}", binds
 
 
+def ends_of(query: str) -> str:
+    """Give the statement that finds every ``range_rows``-th id of a query, in the order of ids."""
+    return (
+        "SELECT x.SOURCE_ID FROM (\n"
+        "SELECT s.SOURCE_ID, ROW_NUMBER() OVER (ORDER BY s.SOURCE_ID) AS ROW_NO\n"
+        f"FROM (\n{query}\n) s WHERE LENGTHB(TO_CHAR(s.SOURCE_ID)) <= :most_bytes\n"
+        ") x WHERE MOD(x.ROW_NO, :range_rows) = 0"
+    )
+
+
 def key_ranges(
     connection: oracledb.Connection, query: str, size: int, binds: Mapping[str, Any] | None = None
 ) -> list[KeyRange]:
@@ -49,14 +59,8 @@ def key_ranges(
     The last range has no end. There is always one. Ends that RAG_DIRTY cannot hold are not used: a text of more than
     1,000 characters would be bound as a LONG (ORA-01461).
     """
-    statement = (
-        "SELECT x.SOURCE_ID FROM (\n"
-        "SELECT s.SOURCE_ID, ROW_NUMBER() OVER (ORDER BY s.SOURCE_ID) AS ROW_NO\n"
-        f"FROM (\n{query}\n) s WHERE LENGTHB(s.SOURCE_ID) <= :most_bytes\n"
-        ") x WHERE MOD(x.ROW_NO, :range_rows) = 0"
-    )
     with connection.cursor() as cursor, driver_types(connection), translated():
-        cursor.execute(statement, {**(binds or {}), "most_bytes": MAX_ID_BYTES, "range_rows": size})
+        cursor.execute(ends_of(query), {**(binds or {}), "most_bytes": MAX_ID_BYTES, "range_rows": size})
         # Sorted here: texts are compared by their bytes, which is the order of Python's, while ORDER BY follows
         # NLS_SORT of a session that is not ours.
         ends = sorted({row[0] for row in cursor})

@@ -66,7 +66,7 @@ SELECT VECTOR_EMBEDDING(/*model*/MODEL USING :passage AS DATA) FROM dual
 -- name: total
 -- Entities, rows that have no id, and those whose id or tenant no column holds.
 SELECT COUNT(s.SOURCE_ID), COUNT(*) - COUNT(s.SOURCE_ID),
-       COUNT(CASE WHEN LENGTHB(s.SOURCE_ID) > :id_bytes THEN 1 END),
+       COUNT(CASE WHEN LENGTHB(TO_CHAR(s.SOURCE_ID)) > :id_bytes THEN 1 END),
        COUNT(CASE WHEN LENGTHB(s.TENANT_ID) > :tenant_bytes THEN 1 END)
 FROM (/*enumeration*/ENUMERATION) s
 

@@ -1,0 +1,12 @@
+SELECT t.* FROM (
+SELECT e.SOURCE_ID, e.TENANT_ID FROM "RAG".RAG_ENTITY e
+WHERE e.SOURCE_TYPE = :source_type
+  AND (e.CHUNKS > 0 OR EXISTS (SELECT 1 FROM "RAG".RAG_CHUNK c WHERE c.ENTITY_ID = e.ENTITY_ID))
+  AND NOT EXISTS (SELECT 1 FROM (
+SELECT t.* FROM (
+SELECT q."SOURCE_ID" AS SOURCE_ID, TO_CHAR(q."TENANT_ID") AS TENANT_ID FROM (
+select * from task
+) q
+) t WHERE LENGTHB(TO_CHAR(t.SOURCE_ID)) <= :id_bytes AND t.TENANT_ID = :one_tenant AND t.SOURCE_ID > :range_after AND t.SOURCE_ID <= :range_upto
+) s WHERE s.SOURCE_ID = e.SOURCE_ID)
+) t WHERE t.TENANT_ID = :one_tenant AND t.SOURCE_ID > :range_after AND t.SOURCE_ID <= :range_upto
