@@ -1,32 +1,31 @@
 """DML over an array of bind rows, fast where all rows are good and exact where one is not.
 
-An INSERT of one VALUES tuple is rewritten to several rows; everything else runs as pipelined single executions. The
-run is optimistic. When a row fails, the array is taken back and replayed around it: rows before the bad one stay done,
-as in Oracle, and with batch errors those behind it too.
+Where the statement has a form over arrays it runs once for many rows; everything else runs as pipelined single
+executions. The run is optimistic. When a row fails, the array is taken back and replayed around it: rows before the bad
+one stay done, as in Oracle, and with batch errors those behind it too.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from psycopg.pq.abc import PGresult
 
 from oraclerag.local.engine.binds import Parameters
-from oraclerag.local.engine.commands import BEGIN, Command, Execute, PgError, Prepared, Statement, Text
+from oraclerag.local.engine.commands import BEGIN, BINARY, Command, Execute, PgError, Prepared, Text
+from oraclerag.local.engine.oids import Oids
 from oraclerag.local.engine.pipeline import Connection
-from oraclerag.local.engine.plan import Plan
+from oraclerag.local.engine.set_form import SetForm, all_different, array
 
-_ROWS_PER_STATEMENT = 500
-_MAX_PARAMETERS = 60_000  # PostgreSQL allows 65,535
-_FEWEST_ROWS = 8  # below, single executions are as fast
+FEWEST_ROWS = 4
+"""Fewer rows than these run one by one as fast."""
+
+_ROWS_PER_STATEMENT = 1000
 _LONGEST_ROW = 20_000  # bytes; longer rows gain nothing from sharing a statement
 _COMMANDS_PER_TRIP = 256
 _BYTES_PER_TRIP = 4_000_000
 _REPLAY_ROWS = 256
-_PLACEHOLDER = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\d+)")
 _SAVEPOINT = Text(b"SAVEPOINT s")
 _RELEASE = Text(b"RELEASE s")
 _REPLAY_SAVEPOINT = Text(b"SAVEPOINT r")
@@ -56,7 +55,7 @@ class _Uncountable(Exception):
 
 
 class ArrayDml:
-    """One DML statement over bind rows, in a transaction that it opens if none is open.
+    """One DML statement over bind rows, in a transaction that it opens if none is open; ``form`` is it over arrays.
 
     ``keep_savepoint`` leaves the savepoint of the statement open, because the caller may have to take it all back; then
     :meth:`release` has to follow.
@@ -65,24 +64,24 @@ class ArrayDml:
     def __init__(
         self,
         connection: Connection,
-        plan: Plan,
+        form: SetForm | None,
         prepared: Prepared,
         parameters: Parameters,
+        own: Oids,
         *,
         keep_savepoint: bool = False,
     ) -> None:
         self._connection = connection
-        self._plan = plan
         self._prepared = prepared
         self._parameters = parameters
         self._keep = keep_savepoint
         self._opened = connection.idle
         self._taken_back = False
-        self._width = self._rows_per_statement()
+        self._form = form if form is not None and self._suits(form, own) else None
 
     def run(self, *, batch_errors: bool) -> Outcome:
         """Run all rows. Raises only what stops the array as a whole: a cancel, a lost connection."""
-        count = len(self._parameters.rows)
+        count = self._parameters.count
         try:
             if count == 1:
                 return self._single()
@@ -90,7 +89,7 @@ class ArrayDml:
             try:
                 done = self._span(0, count)
             except _Uncountable:
-                self._width = 0
+                self._form = None
                 self._restart()
                 done = self._span(0, count)
             self._end()
@@ -142,7 +141,7 @@ class ArrayDml:
         if not self._opened and not self._keep:
             commands.append(_RELEASE)
         try:
-            result = self._connection.pipeline(commands, size=_size(self._parameters.rows[0]))[1]
+            result = self._connection.pipeline(commands, size=_size(self._parameters.row(0)))[1]
         except PgError as error:
             self.take_back()
             if error.cancelled:
@@ -150,19 +149,19 @@ class ArrayDml:
             return Outcome([None], [(0, error)])
         return Outcome([Done(result.command_tuples or 0, result, 0, result.ntuples)])
 
-    def _execution(self, row: int) -> Command:
-        return Execute(self._prepared.name, self._parameters.rows[row], self._parameters.formats)
+    def _execution(self, row: int) -> Execute:
+        return Execute(self._prepared.name, self._parameters.row(row), self._parameters.formats)
 
     def _span(self, start: int, end: int) -> list[Done]:
         """Run rows ``start`` to ``end``; PgError carries in ``index`` the first row that may have failed."""
         done: list[Done] = []
         place = start
         while place < end:
-            trip: list[tuple[int, int, Command]] = []
+            trip: list[tuple[int, int, Execute]] = []
             size = 0
             while place < end and len(trip) < _COMMANDS_PER_TRIP and size < _BYTES_PER_TRIP:
                 stop, command = self._next(place, end)
-                size += sum(map(_size, self._parameters.rows[place:stop]))
+                size += _size(command.values)
                 trip.append((place, stop, command))
                 place = stop
             try:
@@ -174,52 +173,51 @@ class ArrayDml:
                 done += self._results(result, stop - first)
         return done
 
-    def _next(self, place: int, end: int) -> tuple[int, Command]:
+    def _next(self, place: int, end: int) -> tuple[int, Execute]:
         """Give the command for the next rows, and the row behind them."""
-        width = min(self._width, end - place)
-        if width < _FEWEST_ROWS:
+        stop = min(place + _ROWS_PER_STATEMENT, end)
+        form, parameters = self._form, self._parameters
+        if form is None or stop - place < FEWEST_ROWS:
             return place + 1, self._execution(place)
-        parameters = self._parameters
-        values = [value for row in parameters.rows[place : place + width] for value in row]
-        formats = parameters.formats * width
-        text = several_rows(self._plan.text, self._plan.values or (0, 0), len(parameters.oids), width)
-        oids = self._prepared.oids * width
-        if width == self._width and len(parameters.rows) >= 2 * width:
-            return place + width, Execute(self._connection.prepare(text, oids).name, values, formats)
-        return place + width, Statement(text.encode(), values, oids, formats)
+        arrays = [
+            array(oid, known == BINARY, column[place:stop])
+            for oid, known, column in zip(parameters.oids, parameters.formats, parameters.columns, strict=True)
+        ]
+        name = self._connection.prepare(form.text, (0,) * len(arrays)).name  # the text names the types
+        return stop, Execute(name, [items for items, _ in arrays], [int(binary) for _, binary in arrays])
 
-    @staticmethod
-    def _results(result: PGresult, rows: int) -> list[Done]:
+    def _results(self, result: PGresult, rows: int) -> list[Done]:
         count = result.command_tuples or 0
         if rows == 1:
             return [Done(count, result, 0, result.ntuples)]
+        if self._form is not None and self._form.counted:
+            counts = [0] * rows
+            for touched in range(count):
+                counts[int.from_bytes(result.get_value(touched, 0) or b"", "big") - 1] += 1
+            return [_ONE if count == 1 else Done(count) for count in counts]
         if count != rows:
             raise _Uncountable
         if result.ntuples:
             return [Done(1, result, row, 1) for row in range(rows)]
         return [_ONE] * rows
 
-    def _rows_per_statement(self) -> int:
-        """Give how many rows one statement may carry: 0 when this one cannot be rewritten."""
-        plan, parameters = self._plan, self._parameters
-        count = len(parameters.oids)
-        if plan.values is None or not count or len(parameters.rows) < _FEWEST_ROWS:
-            return 0
-        start, end = plan.values
-        outside = plan.text[:start] + plan.text[end:]
-        # A subquery must see the rows before it, and a skipped duplicate leaves the count of a row unknown.
-        if _has_placeholder(outside) or "SELECT" in plan.text[start:end].upper() or " ON CONFLICT " in outside:
-            return 0
-        sample = parameters.rows[0], parameters.rows[-1]
-        if any(_size(row) > _LONGEST_ROW for row in sample):
-            return 0
-        return min(_ROWS_PER_STATEMENT, _MAX_PARAMETERS // count)
+    def _suits(self, form: SetForm, own: Oids) -> bool:
+        """Whether these rows may share a statement."""
+        parameters = self._parameters
+        if parameters.count < FEWEST_ROWS:
+            return False
+        if any(_size(parameters.row(place)) > _LONGEST_ROW for place in (0, -1)):
+            return False
+        return not form.keys or any(
+            all_different(parameters.oids[key], parameters.formats[key] == BINARY, parameters.columns[key], own)
+            for key in form.keys
+        )
 
     def _replay(self, error: PgError, *, batch_errors: bool) -> Outcome:
         """Do it again around the rows that fail; ``error.index`` says up to where all is known to be good."""
         self._restart()
         outcome = Outcome()
-        total = len(self._parameters.rows)
+        total = self._parameters.count
         place = 0
         good = error.index
         while place < total:
@@ -251,16 +249,16 @@ class ArrayDml:
     def _guarded(self, start: int, end: int) -> list[Done]:
         """Run rows inside a savepoint of their own; a failure is taken back and has the bad row's offset."""
         self._connection.pipeline([_REPLAY_SAVEPOINT])
-        width = self._width
+        form = self._form
         try:
             try:
                 done = self._span(start, end)
             except (PgError, _Uncountable) as error:
-                if isinstance(error, PgError) and (error.cancelled or not width):
+                if isinstance(error, PgError) and (error.cancelled or form is None):
                     raise
                 # One of several rows of a statement is bad: which one, single executions tell.
                 self._connection.simple(b"ROLLBACK TO r")
-                self._width = 0
+                self._form = None
                 done = self._span(start, end)
         except PgError as error:
             self._connection.forget_interrupt()
@@ -268,7 +266,7 @@ class ArrayDml:
                 self._connection.simple(b"ROLLBACK TO r; RELEASE r")
             raise
         finally:
-            self._width = width
+            self._form = form
         self._connection.pipeline([_REPLAY_RELEASE])
         return done
 
@@ -278,28 +276,6 @@ _ONE = Done(1)
 
 def _size(row: Sequence[bytes | None]) -> int:
     return sum([len(value) for value in row if value])
-
-
-def _has_placeholder(text: str) -> bool:
-    return any(match[1] for match in _PLACEHOLDER.finditer(text))
-
-
-@lru_cache(maxsize=64)
-def several_rows(text: str, span: tuple[int, int], parameters: int, rows: int) -> str:
-    """Rewrite an INSERT of one VALUES tuple (``span``) with ``parameters`` placeholders to ``rows`` tuples."""
-    start, end = span
-    pieces: list[str | int] = []
-    place = start
-    for match in _PLACEHOLDER.finditer(text, start, end):
-        if match[1]:
-            pieces += [text[place : match.start()], int(match[1])]
-            place = match.end()
-    pieces.append(text[place:end])
-    tuples = []
-    for row in range(rows):
-        offset = row * parameters
-        tuples.append("".join(piece if isinstance(piece, str) else f"${piece + offset}" for piece in pieces))
-    return text[:start] + ", ".join(tuples) + text[end:]
 
 
 def returned(outcome: Sequence[Done | None], row: int) -> tuple[PGresult, range] | None:

@@ -38,11 +38,16 @@ _MAX_DIMENSIONS = 16_000  # of pgvector
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """Rows of parameter values, all of one shape: ``rows[k][n]`` is ``$(n+1)`` of execution k."""
+    """Parameter values of ``count`` executions: ``columns[n][k]`` is ``$(n+1)`` of execution k."""
 
     oids: tuple[int, ...]
     formats: tuple[int, ...]
-    rows: Sequence[tuple[Value, ...]]
+    columns: Sequence[Sequence[Value]]
+    count: int = 1
+
+    def row(self, place: int) -> list[Value]:
+        """Give the values of one execution."""
+        return [column[place] for column in self.columns]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +140,7 @@ def encode(
         convert, form = converter(types[place].type, oid, reading)
         formats.append(form)
         columns.append([None if (value := row[place]) is None else convert(value) for row in rows])
-    values: Sequence[tuple[Value, ...]] = list(zip(*columns, strict=True)) if columns else [()] * len(rows)
-    return Parameters(oids, tuple(formats), values)
+    return Parameters(oids, tuple(formats), columns, len(rows))
 
 
 def converter(kind: OraType, oid: int, reading: Reading) -> tuple[Converter, int]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from psycopg import pq
 from psycopg.pq import abc
 from psycopg.pq.abc import PGresult
 
+from oraclerag.local.engine.set_form import SetForm
 from oraclerag.local.interface import CellForm, Column, LobStore
 
 Values = Sequence[bytes | None]
@@ -71,7 +72,8 @@ class Writers:
 class Prepared:
     """A prepared statement: its name, the types of its parameters as PostgreSQL inferred them, its row description.
 
-    ``described`` keeps Oracle's descriptions by headings, ``writers`` what wrote its last rows.
+    ``described`` keeps Oracle's descriptions by headings, ``writers`` what wrote its last rows, ``set_form`` its form
+    over arrays: None when nobody has asked, False when it has none.
     """
 
     name: bytes
@@ -79,6 +81,7 @@ class Prepared:
     description: PGresult
     described: dict[tuple[str | None, ...] | None, tuple[Column, ...]] = field(default_factory=dict)
     writers: Writers | None = None
+    set_form: SetForm | Literal[False] | None = None
 
 
 def _list(items: Sequence[_T]) -> list[_T] | None:

@@ -15,6 +15,7 @@ from oraclerag.local.engine.commands import Command, Statement
 from oraclerag.local.engine.describe import NO_NOTE, ColumnNote
 from oraclerag.local.engine.oids import Oids
 from oraclerag.local.engine.pipeline import Connection
+from oraclerag.local.engine.set_form import Target
 from oraclerag.local.interface import VectorFormat
 
 _T = TypeVar("_T")
@@ -39,6 +40,17 @@ SELECT a.attname::text
 FROM ora.column_info i JOIN pg_attribute a ON a.attrelid = i.rel AND a.attnum = i.number AND NOT a.attisdropped
 JOIN pg_class c ON c.oid = i.rel JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = $1 AND c.relname = $2 AND i.identity = 'ALWAYS'
+"""
+# A generated column depends on others, a unique index over an expression on who knows which.
+_TARGET = """
+SELECT c.relkind = 'r' AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attgenerated <> ''),
+  EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal),
+  EXISTS (SELECT FROM pg_constraint f WHERE f.conrelid = c.oid AND f.confrelid = c.oid AND f.contype = 'f'),
+  ARRAY(SELECT COALESCE(a.attname::text, '*') FROM pg_index i CROSS JOIN unnest(i.indkey) k (number)
+    LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number AND k.number > 0
+    WHERE i.indrelid = c.oid AND i.indisunique)
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relname = $2
 """
 _MODEL = "SELECT digest, dimensions FROM ora.model WHERE owner = $1 AND name = $2"
 _DATA = "SELECT data FROM ora.model WHERE owner = $1 AND name = $2 AND digest = $3"
@@ -129,6 +141,19 @@ class Dictionary:
             ("identities", schema, table),
             lambda: frozenset(str(name) for (name,) in self._ask(_ALWAYS, schema, table)),
         )
+
+    def target(self, schema: str, table: str) -> Target:
+        """Tell what rows of an array of DML on a table or view may notice of one another."""
+
+        def find() -> Target:
+            rows = self._ask(_TARGET, schema, table)
+            if not rows:
+                return Target()
+            plain, triggers, itself, unique = rows[0]
+            columns = frozenset(name.strip('"') for name in unique[1:-1].split(",") if name)
+            return Target(plain == "t", triggers == "t", itself == "t", columns)
+
+        return self._kept(("target", schema, table), find)
 
     def model(self, owner: str, name: str) -> Model | None:
         """Find a model."""

@@ -7,12 +7,12 @@ import re
 from oraclerag.local.engine.block import Bare, Block, Query, Rows, Subquery, first_block
 from oraclerag.local.engine.lexer import Token
 from oraclerag.local.engine.operands import Operand
-from oraclerag.local.engine.plan import Names
+from oraclerag.local.engine.plan import EmbedUpdate, Names, Plan, Verb
 from oraclerag.local.engine.query import QueryParser
-from oraclerag.local.engine.scope import Scope, Source
-from oraclerag.local.engine.tree import DataType, Node, Output, join
+from oraclerag.local.engine.scope import Column, Scope, Source
+from oraclerag.local.engine.tree import Bind, DataType, Node, Output, join
 from oraclerag.local.engine.words import RESERVED, quote
-from oraclerag.local.interface import OraError
+from oraclerag.local.interface import OraError, StatementKind
 
 _DUPLICATES = re.compile(r"IGNORE_ROW_ON_DUPKEY_INDEX\s*\(\s*[\w.\"$#]+\s*\(([^)]*)\)\s*\)", re.IGNORECASE)
 
@@ -36,7 +36,8 @@ class DmlParser(QueryParser):
     """Reads INSERT, UPDATE and DELETE.
 
     ``returning`` is the number of RETURNING targets, ``target_columns`` the columns an INSERT lists or an UPDATE sets,
-    ``values`` the VALUES tuple of an INSERT of one row.
+    ``values`` the VALUES tuple of an INSERT of one row, ``where`` the WHERE clause of an UPDATE or DELETE of one table
+    and ``keys`` the binds that columns must equal in it, except columns that are set.
     """
 
     def __init__(self, tokens: list[Token], names: Names, source: str = "") -> None:
@@ -45,6 +46,9 @@ class DmlParser(QueryParser):
         self.returning = 0
         self.target_columns: list[str] = []
         self.values: _Marked | None = None
+        self.where: _Marked | None = None
+        self.keys: list[Bind] = []
+        self.embed_update: tuple[Node, Node, str] | None = None
 
     def _target(self, scope: Scope) -> tuple[Node, Source]:
         """Read the table a statement changes, with its alias."""
@@ -147,10 +151,16 @@ class DmlParser(QueryParser):
             raise OraError(934, "Group function is not allowed here.", self.token.position)
         return Operand(node)
 
-    def _changed_rows(self, target: Node, source: Source, where: list[Node], block: Block) -> list[str | Node]:
+    def _changed_rows(self, target: Node, source: Source, block: Block) -> list[str | Node]:
         """Give the WHERE clause of UPDATE and DELETE; a bound on ROWNUM picks the rows first."""
+        where = block.where
         if block.top is None:
-            return [" WHERE ", *join(where, " AND ")] if where else []
+            if not where:
+                return []
+            if len(block.scope.sources) == 1:
+                self.keys = [key for node in where if (key := self._key(node)) is not None]
+            self.where = _Marked(" WHERE ", *join(where, " AND "))
+            return [self.where]
         alias = quote(source.alias or "")
         condition: list[str | Node] = [" WHERE ", *join(where, " AND ")] if where else []
         return [
@@ -161,6 +171,17 @@ class DmlParser(QueryParser):
             block.top,
             ")))",
         ]
+
+    def _key(self, node: Node) -> Bind | None:
+        """Give the bind of ``column = :bind``, if the column is not set."""
+        sides = [part.inner for part in node.parts if isinstance(part, Operand)]
+        if node.value != "=" or len(sides) != 2:
+            return None
+        column, bind = sides if isinstance(sides[1], Bind) else sides[::-1]
+        if isinstance(column, Column) and isinstance(bind, Bind):
+            # All its names: those behind the first may be keys inside a JSON column.
+            return bind if set(self.target_columns).isdisjoint(column.chain) else None
+        return None
 
     def _condition(self, scope: Scope) -> Block:
         block = Block(scope)
@@ -338,9 +359,10 @@ class DmlParser(QueryParser):
         target, source = self._target(scope)
         self.need("SET")
         sets = self._sets(source, self.target_columns)
-        parts: list[str | Node] = ["UPDATE ", target, " SET "]
+        assignments: list[str | Node] = []
         for number, (columns, value) in enumerate(sets):
-            parts += [", " if number else "", f"{columns} = ", value]
+            assignments += [", " if number else "", f"{columns} = ", value]
+        parts: list[str | Node] = ["UPDATE ", target, " SET ", *assignments]
         if self.rownums:
             self.unsupported("ROWNUM in SET")
         if self.accept("FROM"):
@@ -348,9 +370,33 @@ class DmlParser(QueryParser):
             while self.accept(","):
                 parts += [", ", *self._joined(scope)]
         block = self._condition(scope)
-        parts += self._changed_rows(target, source, block.where, block)
+        parts += self._changed_rows(target, source, block)
         returning = self._returning()
+        values = [value.inner if isinstance(value, Operand) else value for _, value in sets]
+        simple = len(scope.sources) == 1 and block.top is None and returning is None
+        if simple and len(self.embed_calls) == 1 and self.embed_calls[0] in values:
+            self.embed_update = target, Node(*assignments), source.alias or ""
         return Node(*parts, *([returning] if returning is not None else []))
+
+    def two_statements(self) -> EmbedUpdate | None:
+        """Give an UPDATE that embeds as two statements, once it has been read and written as one."""
+        if self.embed_update is None:
+            return None
+        target, assignments, alias = self.embed_update
+        call, name = self.embed_calls[0], quote(alias)
+        reading = Output()
+        condition = [self.where] if self.where is not None else []
+        select = Node(f"SELECT {name}.ctid, (", call.text, ")::text FROM ", target, *condition)
+        Node(select, f" FOR NO KEY UPDATE OF {name}").write(reading)
+        call.vector = 'given."vector"'
+        writing = Output()
+        given = ' FROM unnest($1::tid[], $2::vector[]) AS given ("row", "vector")'
+        Node("UPDATE ", target, " SET ", assignments, f'{given} WHERE {name}.ctid = given."row"').write(writing)
+        call.vector = ""
+        if writing.parameters:
+            return None
+        read = Plan(StatementKind.QUERY, Verb.SELECT, reading.text(), tuple(reading.parameters))
+        return EmbedUpdate(call.model, read, writing.text())
 
     def delete(self) -> Node:
         """Read a DELETE statement."""
@@ -374,6 +420,6 @@ class DmlParser(QueryParser):
             while self.accept(","):
                 parts += [", ", *self._joined(scope)]
         block = self._condition(scope)
-        parts += self._changed_rows(target, source, block.where, block)
+        parts += self._changed_rows(target, source, block)
         returning = self._returning()
         return Node(*parts, *([returning] if returning is not None else []))

@@ -6,7 +6,9 @@ place-holder. The session undoes such a run, has the texts embedded in one batch
 
 from __future__ import annotations
 
+import hashlib
 import struct
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -35,7 +37,7 @@ _TRIM = (
     b"DELETE FROM ora.embed_cache WHERE number <="
     b" (SELECT number FROM ora.embed_cache ORDER BY number DESC OFFSET %d LIMIT 1)"
 )
-_KEPT = 20_000  # embeddings that the cache keeps beside those of the running statement
+_KEPT = 20_000  # embeddings that a cache keeps, that in the database beside those of the running statement
 _FILL_BATCH = 500
 _MAX_PASSES = 1_000
 
@@ -46,6 +48,8 @@ class Embedder:
     def __init__(self, models: EmbeddingModels, dictionary: Dictionary) -> None:
         self._models = models
         self._dictionary = dictionary
+        self._guard = threading.Lock()
+        self._lately: dict[tuple[str, bytes], bytes] = {}  # by model, and digest of the text
 
     def dimensions(self, owner: str, name: str) -> int | None:
         """Give the dimension of a model, or None when there is none."""
@@ -66,6 +70,23 @@ class Embedder:
                 raise OraError(40284, "model does not exist") from None
 
         return [vector_value(vector) for vector in self._models.embed(model.digest, load, texts)]
+
+    def remembered(self, qualified: str, texts: Sequence[str]) -> dict[str, bytes]:
+        """Embed the distinct texts that have not been embedded lately, and give the vectors of all."""
+        owner, _, name = qualified.partition(".")
+        model = self._dictionary.model(owner, name)
+        known = f"{qualified} {model.digest}" if model is not None else ""
+        keys = {text: (known, hashlib.blake2b(text.encode(), digest_size=16).digest()) for text in texts}
+        found = {text: vector for text, key in keys.items() if (vector := self._lately.get(key)) is not None}
+        unknown = [text for text in keys if text not in found]
+        if unknown or model is None:
+            found |= zip(unknown, self.embed(qualified, unknown), strict=True)
+            with self._guard:
+                for text in unknown:
+                    self._lately[keys[text]] = found[text]
+                while len(self._lately) > _KEPT:
+                    del self._lately[next(iter(self._lately))]
+        return found
 
     def parameters(
         self, parameters: Sequence[Parameter], places: dict[str, int], rows: Sequence[Sequence[Any]]

@@ -10,12 +10,13 @@ from typing import Any
 from psycopg.pq.abc import PGresult
 
 from oraclerag.local.engine import oids as pg
-from oraclerag.local.engine.arrays import ArrayDml, Outcome, returned
+from oraclerag.local.engine.arrays import FEWEST_ROWS, ArrayDml, Done, Outcome, returned
 from oraclerag.local.engine.binds import INFER, Parameters, Reading, declared_oids, encode, positions
 from oraclerag.local.engine.commands import BEGIN, COMMIT, Command, PgError, Prepared, Query, Statement, Text
 from oraclerag.local.engine.decode import convert, decoder
 from oraclerag.local.engine.describe import NO_NOTE, describe
 from oraclerag.local.engine.dictionary import Dictionary
+from oraclerag.local.engine.embed_rows import embed_rows
 from oraclerag.local.engine.embedding import Embedder
 from oraclerag.local.engine.errors import Context, ora_error
 from oraclerag.local.engine.long_binds import refuse_long_binds, tuple_elements
@@ -23,10 +24,11 @@ from oraclerag.local.engine.pipeline import Connection
 from oraclerag.local.engine.plan import BindParameter, LockWait, Plan, Verb
 from oraclerag.local.engine.rows import CursorRows, ResultRows
 from oraclerag.local.engine.session_settings import Environment
+from oraclerag.local.engine.set_form import set_form
 from oraclerag.local.interface import BindType, Column, DmlResult, OraError, RowError
 
 _KEPT_BINDINGS = 256
-_NONE = Parameters((), (), ((),))  # of one execution
+_NONE = Parameters((), (), ())  # of one execution
 
 # Types that PostgreSQL could not infer, or inferred differently in two places: text then.
 _UNDECIDED = frozenset({"42P18", "42P08", "42725"})
@@ -140,6 +142,12 @@ class Executor:
         *,
         batch_errors: bool,
     ) -> Outcome:
+        update = plan.embed_update if len(rows) == 1 and not batch_errors else None
+        if update is not None and self._dictionary.target(*plan.tables[0]).is_table:
+            reading, parameters = self._parameters(update.read, names, rows, types)
+            vector = self._dictionary.own.vector
+            result = embed_rows(self._connection, self._embedder, update, reading, parameters, vector)
+            return Outcome([Done(result.command_tuples or 0)])
         prepared, parameters = self._parameters(plan, names, rows, types)
         return self._run_dml(plan, prepared, parameters, batch_errors=batch_errors)
 
@@ -167,7 +175,7 @@ class Executor:
         self, plan: Plan, names: Sequence[str], rows: Sequence[Sequence[Any]], types: Sequence[BindType]
     ) -> tuple[Prepared, Parameters]:
         if not plan.parameters:
-            return self._prepare(plan, ()), Parameters((), (), [()] * len(rows)) if len(rows) != 1 else _NONE
+            return self._prepare(plan, ()), Parameters((), (), (), len(rows))
         own = self._dictionary.own
         binding = self._bindings.get(plan.text)
         if binding is None or not binding.fits(plan, names, types):
@@ -210,7 +218,7 @@ class Executor:
 
     def _run_once(self, plan: Plan, prepared: Prepared, parameters: Parameters) -> list[PGresult]:
         connection = self._connection
-        query = Query(prepared.name, parameters.rows[0], parameters.formats)
+        query = Query(prepared.name, parameters.row(0), parameters.formats)
         settings: list[Command] = []
         resets: list[Command] = []
         if plan.wants_settings:
@@ -245,7 +253,7 @@ class Executor:
         name = f"c{self._cursors}"
         declare = Statement(
             f"DECLARE {name} NO SCROLL CURSOR FOR {plan.text}".encode(),
-            parameters.rows[0],
+            parameters.row(0),
             parameters.oids,
             parameters.formats,
         )
@@ -276,11 +284,11 @@ class Executor:
 
     def _run_dml(self, plan: Plan, prepared: Prepared, parameters: Parameters, *, batch_errors: bool) -> Outcome:
         if not plan.embeds:
-            return ArrayDml(self._connection, plan, prepared, parameters).run(batch_errors=batch_errors)
+            return self._array(plan, prepared, parameters).run(batch_errors=batch_errors)
         runs: list[tuple[ArrayDml, Outcome]] = []
 
         def run() -> None:
-            dml = ArrayDml(self._connection, plan, prepared, parameters, keep_savepoint=True)
+            dml = self._array(plan, prepared, parameters, keep_savepoint=True)
             runs.append((dml, dml.run(batch_errors=batch_errors)))
 
         def undo() -> None:
@@ -293,6 +301,19 @@ class Executor:
         dml, outcome = runs[-1]
         dml.release()
         return outcome
+
+    def _array(
+        self, plan: Plan, prepared: Prepared, parameters: Parameters, *, keep_savepoint: bool = False
+    ) -> ArrayDml:
+        form = None
+        if parameters.count >= FEWEST_ROWS:
+            if prepared.set_form is None:
+                target = self._dictionary.target(*plan.tables[0])
+                prepared.set_form = set_form(plan, prepared.oids, self._dictionary.own, target) or False
+            form = prepared.set_form or None
+        return ArrayDml(
+            self._connection, form, prepared, parameters, self._dictionary.own, keep_savepoint=keep_savepoint
+        )
 
     def _result(
         self, plan: Plan, outcome: Outcome, types: Sequence[BindType], context: Context, *, batch_errors: bool

@@ -50,6 +50,7 @@ class ExpressionParser(TokenCursor):
         self.sequences: dict[str, Node] = {}
         self.binds_allowed = True
         self.embeds = False
+        self.embed_calls: list[vectors.EmbedCall] = []
         self.levels: list[Node] = []
         self.nested_aggregate: int | None = None
         self.subqueries = 0

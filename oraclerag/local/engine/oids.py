@@ -50,6 +50,26 @@ NAMES = {
 }
 """Oracle's names, for messages."""
 
+_TYPES = {
+    BOOL: "bool",
+    BYTEA: "bytea",
+    BPCHAR: "bpchar",
+    DATE: "date",
+    FLOAT4: "float4",
+    FLOAT8: "float8",
+    INT2: "int2",
+    INT4: "int4",
+    INT8: "int8",
+    INTERVAL: "interval",
+    JSONB: "jsonb",
+    NUMERIC: "numeric",
+    TEXT: "text",
+    TID: "tid",
+    TIMESTAMP: "timestamp",
+    TIMESTAMPTZ: "timestamptz",
+    VARCHAR: "varchar",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Oids:
@@ -60,6 +80,17 @@ class Oids:
     blob: int
     odate: int
     vector: int
+
+    def type_text(self, oid: int) -> str | None:
+        """Give the name of a type in PostgreSQL, if binds may have it and there are arrays of it."""
+        own = {
+            self.varchar2: "ora.varchar2",
+            self.clob: "ora.clob",
+            self.blob: "ora.blob",
+            self.odate: "ora.odate",
+            self.vector: "vector",
+        }
+        return own.get(oid) or _TYPES.get(oid)
 
     def is_text(self, oid: int) -> bool:
         """Whether a type holds VARCHAR2 or CLOB text as such."""

@@ -74,11 +74,26 @@ class Plan:
     ef_search: int | None = None
     tables: tuple[tuple[str, str], ...] = ()
     columns: tuple[str, ...] = ()
+    where: int = 0  # offset of WHERE in an UPDATE or DELETE with ``keys``
+    keys: tuple[int, ...] = ()  # places of parameters that a column, which is not set, must equal
+    embed_update: EmbedUpdate | None = None  # another way to run an UPDATE that embeds
 
     @property
     def wants_settings(self) -> bool:
         """Whether settings of PostgreSQL must be changed around it."""
         return self.locks or self.probes is not None or self.ef_search is not None
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedUpdate:
+    """An UPDATE that sets a column to an embedding of its rows, in two statements.
+
+    ``read`` locks the rows and gives their places and texts; ``text`` writes vectors (``$2``) at places (``$1``).
+    """
+
+    model: str  # as in :class:`EmbedParameter`
+    read: Plan
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

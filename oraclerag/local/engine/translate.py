@@ -8,7 +8,7 @@ from typing import TypeVar
 from oraclerag.local.engine.block import Bare, Query, first_block, output_columns
 from oraclerag.local.engine.lexer import Token, tokenize
 from oraclerag.local.engine.merge import Parser
-from oraclerag.local.engine.plan import Names, Plan, Verb
+from oraclerag.local.engine.plan import BindParameter, Names, Plan, Verb
 from oraclerag.local.engine.tree import Node, Output
 from oraclerag.local.interface import OraError, StatementKind, StatementShape
 
@@ -145,6 +145,9 @@ def _dml_plan(parser: Parser, verb: Verb) -> Plan:
         embeds=parser.embeds,
         tables=tuple(dict.fromkeys(parser.tables)),
         columns=tuple(parser.target_columns),
+        where=parser.where.span[0] if parser.where is not None else 0,
+        keys=tuple(output.parameters.index(BindParameter(bind.value, bind.rowid)) for bind in parser.keys),
+        embed_update=parser.two_statements(),
     )
 
 

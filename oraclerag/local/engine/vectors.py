@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from oraclerag.local.engine.plan import EmbedParameter
 from oraclerag.local.engine.scope import Column
-from oraclerag.local.engine.tree import Bind, Embedding, Node, walk
+from oraclerag.local.engine.tree import Bind, Embedding, Node, Output, walk
 from oraclerag.local.engine.words import quote_text
 from oraclerag.local.interface import OraError
 
@@ -127,6 +127,25 @@ def _one_vector(function: str) -> Callable[[ExpressionParser, str], Node]:
     return read
 
 
+class EmbedCall(Node):
+    """The embedding of a column's text: a call that announces the text. ``vector`` stands for it once it is known."""
+
+    __slots__ = ("model", "text", "vector")
+
+    def __init__(self, model: str, dimensions: int, text: Node) -> None:
+        super().__init__(f"ora.embed({quote_text(model)}, {dimensions}, ", text, ")", type="vector")
+        self.model = model
+        self.text = text
+        self.vector = ""
+
+    def write(self, output: Output) -> None:
+        """Write the call, or what stands for it."""
+        if self.vector:
+            output.pieces.append(self.vector)
+        else:
+            super().write(output)
+
+
 def _embedding(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
     """Read VECTOR_EMBEDDING: a parameter over a bind or literal, else a call that announces texts."""
     parser.need("(")
@@ -157,7 +176,8 @@ def _embedding(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
     if isinstance(value, Bind):
         return Embedding(EmbedParameter(qualified, value.value))
     parser.embeds = True
-    call = Node(f"ora.embed({quote_text(qualified)}, {dimensions}, ora.s(", value, "))", type="vector")
+    call = EmbedCall(qualified, dimensions, Node("ora.s(", value, ")"))
+    parser.embed_calls.append(call)
     if any(isinstance(node, Column) or node.kind == "subquery" for node in walk(value)):
         return call
     return Node("(SELECT ", call, ")", type="vector")

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from oraclerag.local.engine import oids as pg
 from oraclerag.local.engine import texts
-from oraclerag.local.engine.arrays import several_rows
 from oraclerag.local.engine.binds import (
     BINARY_FORMAT,
     TEXT_FORMAT,
@@ -156,7 +155,7 @@ def test_a_repeated_name_is_one_value_and_columns_follow_the_parameters() -> Non
         [None, None],
         READING,
     )
-    assert encoded.rows == [(b"x", b"1"), (None, None)]
+    assert [encoded.row(place) for place in range(encoded.count)] == [[b"x", b"1"], [None, None]]
     assert encoded.formats == (BINARY_FORMAT, TEXT_FORMAT)
 
 
@@ -230,9 +229,3 @@ def test_a_tuple_is_split_at_its_own_commas() -> None:
     assert tuple_elements(text, 2) == ["a", "f(b, 'c,)')", '"d,("', "'it''s'", "DEFAULT"]
 
 
-def test_an_insert_of_one_row_becomes_several() -> None:
-    text = """INSERT INTO "T" VALUES ($1, '$2', f($2), "$1") RETURNING "ID\""""
-    span = (text.index("($1"), text.index(" RETURNING"))
-    assert several_rows(text, span, 2, 2) == (
-        """INSERT INTO "T" VALUES ($1, '$2', f($2), "$1"), ($3, '$2', f($4), "$1") RETURNING "ID\""""
-    )
