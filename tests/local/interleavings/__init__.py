@@ -1,0 +1,1 @@
+"""The write path in every order: real workers on real connections, stopped before each statement by a director."""
