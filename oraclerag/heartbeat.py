@@ -130,9 +130,9 @@ def tell_systemd(pulse: Pulse) -> None:
     place = os.environ.get("NOTIFY_SOCKET")
     if not place:
         return
-    ready = "" if pulse.state == "starting" else "READY=1\n"
     stopping = "STOPPING=1\n" if pulse.state == "stopping" else ""
-    text = f"{ready}{stopping}WATCHDOG=1\nSTATUS={pulse.state}\n"
+    # ready from the first pulse on: the first backfill may take longer than a service has time to start
+    text = f"READY=1\n{stopping}WATCHDOG=1\nSTATUS={pulse.state}\n"
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
         channel.sendto(text.encode(), "\0" + place[1:] if place.startswith("@") else place)
 

@@ -30,7 +30,7 @@ LEVELS: Sequence[str] = get_args(Level)
 FIELDS = (
     "tenant", "collection", "source_type", "source_id", "lane", "rows", "indexed", "unchanged", "deleted", "postponed",
     "dead", "given_back", "gone", "total", "chunks", "tokens", "attempts", "milliseconds", "seconds", "error_code",
-    "hint", "where", "workers", "worker", "exit_code", "revision",
+    "hint", "where", "workers", "worker", "exit_code",
 )  # fmt: skip
 """What an event may say beside component and action, in the order in which it is written."""
 
@@ -42,8 +42,8 @@ _UNSEEN = ("Cc", "Cf", "Cs", "Cn", "Zl", "Zp")
 def event(logger: logging.Logger, level: int, action: str, message: str, **fields: Any) -> None:
     """Log one event; a field that is None is left out.
 
-    The component is the last part of the logger's name. ``message`` is a sentence for people; it and texts in fields
-    are escaped here, so whatever formatter comes last, they stay on one line.
+    The component is the part of the logger's name after the package's. ``message`` is a sentence for people; it and
+    texts in fields are escaped here, so whatever formatter comes last, they stay on one line.
     """
     if not logger.isEnabledFor(level):
         return
@@ -51,7 +51,7 @@ def event(logger: logging.Logger, level: int, action: str, message: str, **field
     if unknown:
         raise KeyError(f"{min(unknown)} is no field of an event")
     extra = {name: _plain(value) for name in FIELDS if (value := fields.get(name)) is not None}
-    component = logger.name.rpartition(".")[2]
+    component = logger.name.removeprefix("oraclerag.").partition(".")[0]
     logger.log(level, "%s", escaped(message), extra={"component": component, "action": action, **extra}, stacklevel=2)
 
 

@@ -22,7 +22,7 @@ __all__ = ["CRASHED", "Process", "Supervisor", "start"]
 CRASHED = 70
 """Exit code of a worker that nobody foresaw the end of; any other above 0 stands for a sentence that says why."""
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("oraclerag.supervisor")
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0  # seconds before one that died is started again
 _HEALTHY = 60.0  # seconds that one must have lived for its next death to count as the first

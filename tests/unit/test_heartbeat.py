@@ -90,7 +90,7 @@ def test_of_several_the_oldest_counts_and_the_worst() -> None:
 
 @pytest.mark.parametrize(
     ("state", "told"),
-    [("starting", "WATCHDOG=1\nSTATUS=starting\n"), ("idle", "READY=1\nWATCHDOG=1\nSTATUS=idle\n"),
+    [("starting", "READY=1\nWATCHDOG=1\nSTATUS=starting\n"), ("idle", "READY=1\nWATCHDOG=1\nSTATUS=idle\n"),
      ("stopping", "READY=1\nSTOPPING=1\nWATCHDOG=1\nSTATUS=stopping\n")],
 )  # fmt: skip
 def test_systemd_is_told(state: State, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
