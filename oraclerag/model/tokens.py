@@ -15,6 +15,8 @@ are the same in all.
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import Protocol
 
 from oraclerag.model.wordpiece import WordPiece
@@ -24,6 +26,8 @@ __all__ = ["TokenBound", "TokenCounter", "Tokens", "token_counter"]
 _SPECIAL = 2  # [CLS] and [SEP]
 _MAX_WORD = 100  # characters; a longer word is one [UNK]
 _KEPT_WORDS = 100_000
+_KEPT_TEXTS = 512
+_ASCII_WORDS = re.compile(r"[^\t\n\r !-/:-@\[-`{-~]+|[!-/:-@\[-`{-~]")
 
 
 class Tokens(Protocol):
@@ -72,10 +76,22 @@ class TokenCounter:
         self._longest = max(len(token.removeprefix("##")) for token in tokenizer.tokens)
         self._letters = _Letters(tokenizer)
         self._words: dict[str, int] = {}
+        self._lowercase = tokenizer.lowercase
+        self._recent = lru_cache(maxsize=_KEPT_TEXTS)(self._count)
 
     def count(self, text: str) -> int:
-        """Give the number of tokens, [CLS] and [SEP] included."""
+        """Give the number of tokens, [CLS] and [SEP] included. The latest texts are not counted again."""
+        return self._recent(text)
+
+    def _count(self, text: str) -> int:
         known = self._words
+        if text.isascii():
+            try:
+                # The usual text, of words that were met before. A word with a control character in it never was.
+                words = _ASCII_WORDS.findall(text.lower() if self._lowercase else text)
+                return sum(map(known.__getitem__, words), _SPECIAL)
+            except KeyError:
+                pass
         total = _SPECIAL
         for word in text.translate(self._letters).split(" "):
             if word:

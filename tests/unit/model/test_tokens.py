@@ -98,8 +98,14 @@ def test_whether_a_count_is_exact_is_said() -> None:
 def test_counts_stay_right_when_the_memory_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("oraclerag.model.tokens._KEPT_WORDS", 3)
     counter = TokenCounter(UNCASED)
-    for _ in range(2):
-        assert [counter.count(word) for word in ("the", "xy", "cat", "abc", "sat", "on")] == [3, 4, 3, 5, 3, 3]
+    for blanks in ("", " ", "  "):  # other texts of the same words
+        assert [counter.count(word + blanks) for word in ("the", "xy", "cat", "abc", "sat", "on")] == [3, 4, 3, 5, 3, 3]
+
+
+def test_ascii_of_known_words_counts_as_ever() -> None:
+    counter, text = TokenCounter(UNCASED), "The cat\x0bsat.\r\nOn\tit, \x01 [SEP]\x7f"
+    for blanks in ("", " ", "  "):
+        assert counter.count(text + blanks) == GRAPHS[1][1](text)
 
 
 def test_a_tokenizer_survives_being_stored() -> None:
