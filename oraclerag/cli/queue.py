@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from oraclerag.cli.options import UNHEALTHY, Json, SourceName, Tenant, opened, output
-from oraclerag.cli.queue_tables import rows_of, show_errors, show_purge, show_rows, show_status
+from oraclerag.cli.queue_tables import rows_of, show_errors, show_purge, show_retry, show_rows, show_status
 
 if TYPE_CHECKING:
     from oraclerag.records import SourceKey
@@ -96,9 +96,7 @@ def retry(
     if json:
         screen.data(report)
     else:
-        screen.write(f"{rows_of(report.dead)} of those given up begin again.")
-        if now:
-            screen.write(f"{rows_of(report.postponed)} that waited to be tried again are due now.")
+        show_retry(screen, report, postponed=now)
     for name, why in sorted(paused.items()):
         screen.say(f"Source {name} is paused, nothing of it is worked off: {why}\n  remedy: `oraclerag source check`")
 
@@ -125,6 +123,7 @@ def purge(
     its entity stays stale, or hidden, until something enqueues it again.
     """
     screen = output(json)
+    deletes = dead or error is not None or older_than is not None
     chosen: dict[str, Any] = {
         "dead": dead,
         "error": error,
@@ -133,13 +132,13 @@ def purge(
         "tenant": tenant,
     }
     with opened() as rag:
-        if (dead or error is not None or older_than is not None) and not yes and not dry_run:
+        if deletes and not yes and not dry_run:
             _confirm(rag.queue_purge(**chosen, dry_run=True).dead)
         report = rag.queue_purge(**chosen, compact=compact, dry_run=dry_run)
     if json:
         screen.data(report)
     else:
-        show_purge(screen, report, dry_run=dry_run)
+        show_purge(screen, report, dead=deletes, dry_run=dry_run)
 
 
 def _confirm(count: int) -> None:
@@ -148,9 +147,7 @@ def _confirm(count: int) -> None:
 
     if not count:
         return
-    what = (
-        f"{rows_of(count)} of those given up: their entities stay stale or hidden until something enqueues them again"
-    )
+    what = f"{rows_of(count)} of what was given up: entities stay stale or hidden until something enqueues them again"
     if not _answerable():
         raise InputError(f"This deletes {what}.", hint="Say --yes where that is meant; `queue retry` tries them again.")
     typer.confirm(f"Delete {what}?", abort=True, err=True)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
-    from oraclerag.queue import ErrorGroup, PurgeReport, QueueRow, QueueStatus
+    from oraclerag.queue import ErrorGroup, PurgeReport, QueueRow, QueueStatus, RetryReport
 
-__all__ = ["rows_of", "show_errors", "show_purge", "show_rows", "show_status", "summary"]
+__all__ = ["rows_of", "show_errors", "show_purge", "show_retry", "show_rows", "show_status", "summary"]
 
 _SHOWN = 10  # lanes and tenants
 
@@ -125,7 +125,7 @@ def show_rows(screen: Output, rows: list[QueueRow]) -> None:
                 row.lane,
                 f"{row.enqueued_at:%Y-%m-%d %H:%M:%S}",
                 row.attempts,
-                row.error,
+                ": ".join(part for part in (row.error_code, row.error) if part),
             )
             for row in rows
         ),
@@ -133,12 +133,20 @@ def show_rows(screen: Output, rows: list[QueueRow]) -> None:
     )
 
 
-def show_purge(screen: Output, report: PurgeReport, *, dry_run: bool) -> None:
+def show_retry(screen: Output, report: RetryReport, *, postponed: bool) -> None:
+    """Print what begins again."""
+    screen.write(f"Given up, and ready again: {rows_of(report.dead)}.")
+    if postponed:
+        screen.write(f"Postponed, and due now: {rows_of(report.postponed)}.")
+
+
+def show_purge(screen: Output, report: PurgeReport, *, dead: bool, dry_run: bool) -> None:
     """Print what was removed, and what was made smaller."""
-    verb = "would be" if dry_run else "were"
-    screen.write(f"{rows_of(report.dead)} of those given up {verb} deleted.")
+    would = "Would be deleted" if dry_run else "Deleted"
+    if dead:
+        screen.write(f"{would}, of what was given up: {rows_of(report.dead)}.")
     entities = "1 entity" if report.entities == 1 else f"{report.entities:,} entities"
-    screen.write(f"{entities} of those gone {verb} forgotten.")
+    screen.write(f"{'Would be forgotten' if dry_run else 'Forgotten'}, of what is gone: {entities}.")
     if report.compacted:
         screen.write(f"Made smaller: {', '.join(report.compacted)}.")
     for reason in report.skipped:

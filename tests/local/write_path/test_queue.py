@@ -295,7 +295,7 @@ def test_rows_are_listed_oldest_first(failed: Tracker, rag: Rag) -> None:
     for arguments in ({"limit": 0}, {"limit": 10_001}, {"state": "GONE"}):
         for ask in (rag.queue_rows, rag.queue_errors):
             with pytest.raises(InputError):
-                ask(**arguments)  # type: ignore[arg-type]
+                ask(**arguments)
 
 
 # -- retry ------------------------------------------------------------------------------------------------------------
