@@ -1,10 +1,11 @@
-"""What looking costs while nothing happens: the local database counts the round trips."""
+"""What looking costs while nothing happens, by the round trips that the local database counts; and a cut connection."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
 import itertools
+import logging
 import threading
 
 import oracledb
@@ -19,6 +20,7 @@ from oraclerag.local import LocalDatabase
 from oraclerag.records import DrainReport
 from oraclerag.wait import wait
 from oraclerag.worker import work
+from tests.local.tcp_proxy import Fault, Proxy
 from tests.local.write_path.tracker import Tracker
 
 pytestmark = pytest.mark.one_size
@@ -84,3 +86,34 @@ def test_whoever_waits_looks_with_one_round_trip(
         wait(tracker.database, keys, timeout=1.0, clock=lambda: now, sleep=sleep)
     assert len(seen) >= 5
     assert {after - before for before, after in itertools.pairwise(seen)} == {1}
+
+
+def test_a_connection_that_is_cut_is_an_outage_that_passes(tracker: Tracker, caplog: pytest.LogCaptureFixture) -> None:
+    """The real thing: the driver's error, a line, a new connection, another line; the change is applied."""
+    with Proxy(tracker.account.dsn) as proxy, caplog.at_level(logging.INFO, "oraclerag"):
+        settings = dataclasses.replace(
+            tracker.settings, dsn=proxy.dsn, initial_delay=0.0, poll_interval=0.05, backfill_on_start=False
+        )
+        database, stop = Database(settings), threading.Event()
+        looks = 0
+
+        def report(batch: DrainReport) -> None:
+            nonlocal looks
+            looks += 1
+            if looks == 2:
+                tracker.task(1)
+                tracker.enqueue(1)
+                proxy.fail_at(3, Fault.CUT_BEFORE)
+            if batch.indexed:
+                stop.set()
+
+        try:
+            assert work(database, tracker.sources, settings, stop, on_report=report).indexed == 1
+        finally:
+            database.close()
+    assert proxy.hit
+    found = [(vars(record)["action"], vars(record).get("error_code")) for record in caplog.records]
+    assert [event for event in found if "outage" in event[0]] == [
+        ("outage", "CONNECTION_FAILED"),
+        ("outage_over", None),
+    ]
