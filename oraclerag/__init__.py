@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         SourceKey,
     )
     from oraclerag.scope import Scope
+    from oraclerag.track import Tracking
 
 __version__ = "0.1.0"
 
@@ -46,6 +47,7 @@ __all__ = [
     "SearchResult",
     "Settings",
     "SourceKey",
+    "Tracking",
     "__version__",
 ]
 
@@ -65,6 +67,7 @@ _MODULES = {
     "SearchResult": "records",
     "Settings": "config",
     "SourceKey": "records",
+    "Tracking": "track",
 }
 
 

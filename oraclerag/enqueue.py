@@ -19,7 +19,7 @@ from oraclerag.statements import Statements, identifier
 if TYPE_CHECKING:
     from oraclerag.source.base import Source
 
-__all__ = ["enqueue", "enqueue_many", "enqueue_statement"]
+__all__ = ["enqueue", "enqueue_changes", "enqueue_many", "enqueue_statement"]
 
 
 def enqueue(
@@ -68,6 +68,23 @@ def enqueue_many(
         else:
             connection.execute(sqlalchemy.insert(_table(schema)), rows)
     return len(rows)
+
+
+def enqueue_changes(
+    connection: sqlalchemy.Connection,
+    changes: Iterable[tuple[SourceKey, Action]],
+    *,
+    sources: Mapping[str, Source],
+    schema: str | None,
+) -> None:
+    """Announce several changes on a Connection of SQLAlchemy, of an asynchronous engine too, in one round trip."""
+    rows = [_row(key, sources, action, 0) for key, action in changes]
+    if not rows:
+        return
+    with own_tables():
+        if getattr(connection.connection.driver_connection, "autocommit", False):
+            raise AutocommitRefused
+        connection.execute(sqlalchemy.insert(_table(schema)), rows)
 
 
 def enqueue_statement(

@@ -18,6 +18,7 @@ from oraclerag import counts, in_force, index, queue, schema
 from oraclerag import drain as draining
 from oraclerag import enqueue as enqueuing
 from oraclerag import status as looking
+from oraclerag import track as tracking
 from oraclerag import triggers as triggering
 from oraclerag import wait as waiting
 from oraclerag import worker as working
@@ -159,6 +160,36 @@ class Rag:
         """
         return enqueuing.enqueue_statement(
             key, sources=self._sources, schema=self.settings.schema or None, action=action
+        )
+
+    def track(
+        self,
+        sessions: Any,
+        entity: type,
+        key: str | Sequence[str] | tracking.KeyOf = "id",
+        *,
+        tenant: str | None = None,
+        source: str | None = None,
+    ) -> tracking.Tracking:
+        """Enqueue what the sessions of SQLAlchemy's ORM write of a mapped class, in the transaction that writes it.
+
+        ``sessions`` is a sessionmaker, a scoped_session, a Session class, one Session, or an asynchronous twin of one.
+        ``key`` names the attribute that holds the id (several: in the order of the source's ``key``) of ``source``,
+        which defaults to the class's name in lower case, KbArticle being kb_article; ``tenant`` the attribute with the
+        tenant. Or ``key`` is a function that gives the SourceKeys an object concerns (a comment its task): it is asked
+        of the object as it was, too. A flush is one INSERT of many rows, and nothing where no column changed; a key is
+        announced once in a transaction. Bulk statements over the class raise InputError: they name no rows. The result
+        ends it (``stop()``). Raises UnknownSource, InputError, ConfigurationError where the source maps tenants and
+        ``tenant`` is not given.
+        """
+        return tracking.track(
+            sessions,
+            entity,
+            key,
+            tenant=tenant,
+            source=source,
+            sources=self._sources,
+            schema_on=self.database.schema_on,
         )
 
     def backfill(
