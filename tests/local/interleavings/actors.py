@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor
 from enum import Enum
 
 import psycopg
@@ -62,11 +63,10 @@ class Actor:
         self._go, self._here = threading.Lock(), threading.Lock()
         self._go.acquire()
         self._here.acquire()
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
-    def start(self) -> None:
-        """Run to the first place where it stops."""
-        self._thread.start()
+    def start(self, threads: Executor) -> None:
+        """Run to the first place where it stops, in a thread of its own."""
+        threads.submit(self._run)
         if not self._here.acquire(timeout=_PATIENCE):
             raise Stuck(f"{self.name} does not begin")
 
@@ -113,10 +113,10 @@ class Director:
         self._asked = -1
         self._found = False
 
-    def begin(self) -> None:
-        """Let every actor come to its first step."""
+    def begin(self, threads: Executor) -> None:
+        """Let every actor come to its first step; there must be a thread for each."""
         for actor in self.actors:
-            actor.start()
+            actor.start(threads)
             self._failed(actor)
 
     def can_go(self) -> list[Actor]:

@@ -68,7 +68,7 @@ class Play:
     def __enter__(self) -> Play:
         for module in (drain_module, merge_module):
             self._patch.setattr(module, "SLICE", self.story.slice)
-        self.director.begin()
+        self.director.begin(self._installation.threads)
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -85,6 +85,18 @@ class Play:
         for session, _ in self._installation.sessions.values():
             session.actor = session.lost = None
             session.end()
+
+    def settle(self, choose: Callable[[list[Actor]], Actor]) -> None:
+        """Let everybody work, idle workers as well, until nothing is due."""
+        for _ in range(3000):
+            if not (ready := self.director.can_go()):
+                self.wind_down(choose)
+                return
+            self.director.step(choose(ready))
+            if any(actor.blocked for actor in self.actors.values()):
+                self.director.look(0.05)
+            self.world.end_pauses()
+        raise Violation("nobody comes to an end")
 
     def wind_down(self, choose: Callable[[list[Actor]], Actor]) -> None:
         """Let everybody go on to where he has nothing more to do; nothing happens to anybody any more."""

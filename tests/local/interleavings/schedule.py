@@ -22,7 +22,7 @@ from tests.local.interleavings.play import Outcome, Play
 from tests.local.interleavings.story import Story
 from tests.local.interleavings.world import Installation
 
-__all__ = ["follow"]
+__all__ = ["follow", "go_on"]
 
 
 def follow(installation: Installation, story: Story, schedule: str, **world: object) -> Outcome:
@@ -54,18 +54,19 @@ def _move(play: Play, words: list[str]) -> None:
         case [name, "deadlock"]:
             director.step(play.actors[name], Order.DEADLOCK)
         case [name]:
-            _go_on(play, name, None)
+            go_on(play, name, None)
         case [name, ">", statement]:
-            _go_on(play, name, statement)
+            go_on(play, name, statement)
         case [name, ">>", statement]:
             if play.actors[name].at != statement:
-                _go_on(play, name, statement)
+                go_on(play, name, statement)
             director.step(play.actors[name])
         case _:
             raise ValueError(" ".join(words))
 
 
-def _go_on(play: Play, name: str, statement: str | None) -> None:
+def go_on(play: Play, name: str, statement: str | None) -> None:
+    """Let an actor go on until it stands before the statement, or has nothing more to do."""
     actor = play.actors[name]
     for number in range(300):
         if actor.done or actor.blocked or (number and actor.idle):

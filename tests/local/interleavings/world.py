@@ -9,13 +9,13 @@ import copy
 import dataclasses
 import random
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import oracledb
 import psycopg
-from psycopg.sql import SQL, Identifier
 
 from oraclerag import schema
 from oraclerag.chunk import CHUNKERS, Limits
@@ -77,6 +77,7 @@ class Installation:
     quiet: oracledb.Connection
     observer: psycopg.Connection
     sessions: dict[str, tuple[ActorSession, int]]
+    threads: ThreadPoolExecutor
     model: ActiveModel
     sources: list[SelectSource]
     reset: Callable[[int], None] = _nothing
@@ -91,6 +92,7 @@ class Installation:
         return ActorDatabase(self.settings, session, self.database.schema)
 
     def close(self) -> None:
+        self.threads.shutdown()
         for session, _ in self.sessions.values():
             session.close()
         self.quiet.close()
@@ -111,13 +113,15 @@ def open_installation(account: Account, local: LocalDatabase, model_file: Path, 
     with database.connect() as connection:
         load_model(connection, model_file, name="TINY", schema=database.schema)
         use_model(connection, "TINY", schema=database.schema)
-    observer = psycopg.connect(local._service.engine.conninfo, autocommit=True)
+    observer = psycopg.connect(
+        local._service.engine.conninfo, autocommit=True, options=f'-c search_path="{database.schema}",ora,public'
+    )
     quiet = account.connect()
     with quiet.cursor() as cursor:
         for statement in (TABLE, REFUSES):
             cursor.execute(statement.strip())
         made = Installation(
-            account, settings, database, quiet, observer, {}, active_model(quiet, database.schema),
+            account, settings, database, quiet, observer, {}, ThreadPoolExecutor(len(actors)), active_model(quiet, database.schema),
             [SelectSource(note_settings(version)) for version in range(VERSIONS)],
         )  # fmt: skip
         for source in made.sources:
@@ -208,27 +212,20 @@ class World:
 
     def claims(self) -> list[str]:
         """Give the tokens of the claims there are, oldest first."""
-        found = self.installation.observer.execute(
-            SQL(
-                "SELECT token FROM (SELECT {claim}::text AS token, {id} AS id FROM {dirty} WHERE {claim} IS NOT NULL) q "
-                "GROUP BY token ORDER BY MIN(id)"
-            ).format(claim=Identifier("CLAIM"), id=Identifier("DIRTY_ID"), dirty=self._table("RAG_DIRTY"))
+        found = self._observe(
+            """SELECT token FROM (SELECT "CLAIM"::text AS token, "DIRTY_ID" AS id FROM "RAG_DIRTY" """
+            """WHERE "CLAIM" IS NOT NULL) q GROUP BY token ORDER BY MIN(id)"""
         )
         return [row[0] for row in found]
 
     def end_lease(self, token: str, *, ticket_only: bool = False) -> None:
         """Let the lease of a claim be over. What somebody locks at this moment stays: nobody could see a difference."""
-        observer = self.installation.observer
         self._shift("RAG_ENTITY", "HELD_UNTIL", "HOLDER", token)
         if ticket_only:
             return
-        rows = observer.execute(
-            SQL("SELECT {id}, {entity}::text FROM {dirty} WHERE {claim}::text = %s").format(
-                id=Identifier("DIRTY_ID"), entity=Identifier("SOURCE_ID"), dirty=self._table("RAG_DIRTY"),
-                claim=Identifier("CLAIM"),
-            ),
-            [token],
-        ).fetchall()  # fmt: skip
+        rows = self._observe(
+            """SELECT "DIRTY_ID", "SOURCE_ID"::text FROM "RAG_DIRTY" WHERE "CLAIM"::text = %s""", [token]
+        ).fetchall()
         for number, _ in rows:
             self.unreported.setdefault((number, token), len({entity for _, entity in rows}) == 1)
         self._shift("RAG_DIRTY", "AVAILABLE_AT", "CLAIM", token)
@@ -239,26 +236,22 @@ class World:
 
     def due(self) -> bool:
         """Whether a worker would find anything."""
-        found = self.installation.observer.execute(
-            SQL("SELECT 1 FROM {dirty} WHERE {state} = 'READY' AND {due} <= now() at time zone 'utc' LIMIT 1").format(
-                dirty=self._table("RAG_DIRTY"), state=Identifier("STATE"), due=Identifier("AVAILABLE_AT")
-            )
+        found = self._observe(
+            """SELECT 1 FROM "RAG_DIRTY" WHERE "STATE" = 'READY' AND "AVAILABLE_AT" <= now() at time zone 'utc' LIMIT 1"""
         )
         return found.fetchone() is not None
 
     def _shift(self, table: str, column: str, token_column: str, token: str | None) -> int:
-        token_is = SQL("{token} IS NULL") if token is None else SQL("{token}::text = %s")
-        statement = SQL(
-            "UPDATE {table} SET {column} = {column} - interval '1 day' WHERE ctid IN "
-            "(SELECT ctid FROM {table} WHERE {token_is} AND {column} > now() at time zone 'utc' FOR UPDATE SKIP LOCKED)"
-        ).format(
-            table=self._table(table), column=Identifier(column),
-            token_is=token_is.format(token=Identifier(token_column)),
-        )  # fmt: skip
-        return self.installation.observer.execute(statement, None if token is None else [token]).rowcount
+        chosen = "IS NULL" if token is None else "::text = %s"
+        return self._observe(
+            f"""UPDATE "{table}" SET "{column}" = "{column}" - interval '1 day' WHERE ctid IN ("""
+            f"""SELECT ctid FROM "{table}" WHERE "{token_column}" {chosen} """
+            f"""AND "{column}" > now() at time zone 'utc' FOR UPDATE SKIP LOCKED)""",
+            None if token is None else [token],
+        ).rowcount
 
-    def _table(self, name: str) -> Identifier:
-        return Identifier(self.installation.database.schema, name)
+    def _observe(self, statement: str, values: Sequence[Any] | None = None) -> psycopg.Cursor[tuple[Any, ...]]:
+        return self.installation.observer.execute(statement.encode(), values)
 
     # -- the end ------------------------------------------------------------------------------------------------------
 
