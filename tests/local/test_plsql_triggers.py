@@ -134,6 +134,135 @@ def test_a_row_trigger_may_not_see_its_own_table(cursor: oracledb.Cursor) -> Non
         cursor.execute("UPDATE t SET b = 'b'")
 
 
+def test_updating_a_column_is_what_the_statement_names(cursor: oracledb.Cursor) -> None:
+    """Whether the value changed does not matter; the next statement begins anew, and so does MERGE."""
+    run(
+        cursor,
+        'ALTER TABLE t ADD (c CLOB, "Mixed" NUMBER)',
+        """CREATE TRIGGER tr AFTER INSERT OR UPDATE ON t FOR EACH ROW
+           BEGIN
+             IF UPDATING('C') THEN INSERT INTO log (what) VALUES ('c'); END IF;
+             IF UPDATING('b') OR UPDATING('MIXED') THEN INSERT INTO log (what) VALUES ('b'); END IF;
+             IF UPDATING('NOPE') THEN INSERT INTO log (what) VALUES ('nope'); END IF;
+           END;""",
+        """CREATE TRIGGER tr2 AFTER UPDATE ON t FOR EACH ROW
+           BEGIN IF UPDATING('A') THEN INSERT INTO log (what) VALUES ('a'); END IF; END;""",
+    )
+
+    def logged() -> str:
+        found = "".join(what for (what,) in rows(cursor, "SELECT what FROM log ORDER BY no"))
+        cursor.execute("DELETE FROM log")
+        return found
+
+    for statement, expected in (
+        ("INSERT INTO t (id, a, b, c) VALUES (1, 1, 'x', 'y')", ""),
+        ("UPDATE t SET c = c", "c"),
+        ("UPDATE t SET id = id", ""),
+        ("UPDATE t SET a = 2, b = 'x'", "ba"),
+        ('UPDATE t SET "Mixed" = 1', "b"),
+        (
+            "MERGE INTO t USING (SELECT 1 AS id FROM dual) s ON (t.id = s.id) WHEN MATCHED THEN UPDATE SET t.c = 'z'",
+            "c",
+        ),
+        ("UPDATE t SET c = 'z' WHERE id = 99", ""),
+        ("UPDATE t SET a = 3", "a"),
+    ):
+        cursor.execute(statement)
+        assert logged() == expected, statement
+    run(cursor, "CREATE OR REPLACE TRIGGER tr AFTER UPDATE ON t FOR EACH ROW BEGIN NULL; END;", "DROP TRIGGER tr2")
+    cursor.execute("UPDATE t SET a = 4, c = 'q'")
+    assert logged() == ""
+
+
+def test_an_exception_with_a_number_is_handled(cursor: oracledb.Cursor) -> None:
+    run(
+        cursor,
+        """CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW
+           DECLARE
+             odd EXCEPTION;
+             PRAGMA EXCEPTION_INIT(odd, -20001);
+           BEGIN
+             BEGIN
+               RAISE_APPLICATION_ERROR(-20000 - :NEW.a, 'no');
+             EXCEPTION
+               WHEN odd THEN :NEW.b := 'odd';
+               WHEN ZERO_DIVIDE THEN :NEW.b := 'zero';
+             END;
+           END;""",
+        "INSERT INTO t (id, a) VALUES (1, 1)",
+    )
+    assert rows(cursor, "SELECT b FROM t") == [("odd",)]
+    with pytest.raises(oracledb.DatabaseError, match="ORA-20002: no"):
+        cursor.execute("INSERT INTO t (id, a) VALUES (2, 2)")
+    cursor.execute("CREATE OR REPLACE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW DECLARE odd EXCEPTION; "
+                   "PRAGMA EXCEPTION_INIT(odd, -20001); BEGIN RAISE_APPLICATION_ERROR(-20002, 'no'); "
+                   "EXCEPTION WHEN odd THEN NULL; WHEN OTHERS THEN :NEW.b := 'other'; END;")  # fmt: skip
+    cursor.execute("INSERT INTO t (id, a) VALUES (2, 2)")
+    assert rows(cursor, "SELECT b FROM t WHERE id = 2") == [("other",)]
+
+
+MUTATES = (
+    "CREATE OR REPLACE TRIGGER tr AFTER {event} ON {on} FOR EACH ROW "
+    "BEGIN INSERT INTO log (what, id) SELECT 'seen', id FROM {reads} WHERE id > 0; END;"
+)
+
+
+@pytest.mark.parametrize(("rule", "child"), [("CASCADE", "DELETE"), ("SET NULL", "UPDATE")])
+def test_tables_that_a_foreign_key_changes_may_not_be_seen(cursor: oracledb.Cursor, rule: str, child: str) -> None:
+    """By the parent's trigger while it deletes, nor the parent by the child's: ORA-04091 both ways, over any distance."""
+    run(
+        cursor,
+        f"CREATE TABLE mid (id NUMBER PRIMARY KEY, t_id NUMBER REFERENCES t (id) ON DELETE {rule})",
+        f"CREATE TABLE low (id NUMBER PRIMARY KEY, mid_id NUMBER REFERENCES mid (id) ON DELETE {rule})",
+        "CREATE VIEW low_view AS SELECT id FROM low",
+        "INSERT INTO t (id) VALUES (1)",
+        "INSERT INTO mid VALUES (1, 1)",
+        "INSERT INTO low VALUES (1, 1)",
+    )
+    cursor.connection.commit()
+    cases = [("DELETE", "t", "mid", "MID"), (child, "mid", "t", "T")]
+    if rule == "CASCADE":
+        cases += [("DELETE", "t", "low_view", "LOW"), ("DELETE", "low", "t", "T"), ("DELETE", "low", "mid", "MID")]
+    for event, on, reads, named in cases:
+        cursor.execute(MUTATES.format(event=event, on=on, reads=reads))
+        with pytest.raises(oracledb.DatabaseError, match=rf"ORA-04091: table \w+\.{named} is mutating"):
+            cursor.execute("DELETE FROM t")
+        cursor.connection.rollback()
+        cursor.execute("DROP TRIGGER tr")
+    # the same reads are right when nothing comes along
+    for event, on, reads in (("UPDATE", "t", "mid"), (child, "mid", "t")):
+        cursor.execute(MUTATES.format(event=event, on=on, reads=reads))
+        cursor.execute(f"UPDATE {on} SET id = id" if event == "UPDATE" else f"DELETE FROM {on} WHERE id = 99")
+        cursor.execute("DROP TRIGGER tr")
+
+
+def test_a_trigger_that_does_not_compile_any_more_stops_its_table(cursor: oracledb.Cursor) -> None:
+    run(
+        cursor,
+        "CREATE TABLE other (id NUMBER)",
+        "CREATE TRIGGER tr AFTER INSERT ON t FOR EACH ROW BEGIN INSERT INTO other (id) VALUES (:NEW.id); END;",
+    )
+    run(cursor, "INSERT INTO t (id) VALUES (1)", "DROP TABLE other PURGE")
+    with pytest.raises(
+        oracledb.DatabaseError, match=r"ORA-04098: trigger '\w+\.TR' is invalid and failed re-validation"
+    ):
+        cursor.execute("INSERT INTO t (id) VALUES (2)")
+    run(cursor, "CREATE TABLE other (no NUMBER)")
+    with pytest.raises(oracledb.DatabaseError, match="ORA-04098"):
+        cursor.execute("INSERT INTO t (id) VALUES (2)")
+    run(cursor, "ALTER TABLE other ADD (id NUMBER)", "INSERT INTO t (id) VALUES (2)")
+
+
+def test_the_dictionary_knows_what_views_read(cursor: oracledb.Cursor) -> None:
+    run(
+        cursor,
+        "CREATE VIEW inner_view AS SELECT id FROM t",
+        "CREATE VIEW v AS SELECT l.id FROM log l JOIN inner_view i ON i.id = l.id",
+    )
+    query = "SELECT name, referenced_name, referenced_type FROM user_dependencies WHERE name = 'V' ORDER BY 2"
+    assert rows(cursor, query) == [("V", "INNER_VIEW", "VIEW"), ("V", "LOG", "TABLE")]
+
+
 def test_the_dictionary_knows_triggers(cursor: oracledb.Cursor) -> None:
     run(cursor, "CREATE TRIGGER tr AFTER INSERT OR DELETE ON t FOR EACH ROW WHEN (NEW.a > 1) BEGIN NULL; END;")
     query = "SELECT trigger_name, trigger_type, triggering_event, table_name, when_clause, status, trigger_body FROM user_triggers"
@@ -159,6 +288,12 @@ def test_the_dictionary_knows_triggers(cursor: oracledb.Cursor) -> None:
         (6550, "CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW BEGIN :NEW.nope := 1; END;"),
         (6550, "CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW BEGIN INSERT INTO nope VALUES (1); END;"),
         (6550, "CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW BEGIN nope := 1; END;"),
+        (25006, "CREATE TRIGGER tr BEFORE UPDATE OF c ON texts FOR EACH ROW BEGIN NULL; END;"),
+        (25006, "CREATE TRIGGER tr BEFORE UPDATE OF id, b ON texts FOR EACH ROW BEGIN NULL; END;"),
+        (3001, "CREATE TRIGGER tr BEFORE UPDATE OF j ON texts FOR EACH ROW BEGIN NULL; END;"),
+        (3001, "CREATE TRIGGER tr BEFORE UPDATE ON t FOR EACH ROW BEGIN IF UPDATING(:NEW.b) THEN NULL; END IF; END;"),
+        (3001, "CREATE TRIGGER tr BEFORE UPDATE ON t FOR EACH ROW BEGIN IF INSERTING('A') THEN NULL; END IF; END;"),
+        (3001, "CREATE TRIGGER tr BEFORE UPDATE ON t FOR EACH ROW DECLARE e EXCEPTION; BEGIN NULL; END;"),
         (3001, "CREATE TRIGGER tr AFTER INSERT ON t BEGIN NULL; END;"),
         (3001, "CREATE TRIGGER tr FOR INSERT ON t COMPOUND TRIGGER BEFORE STATEMENT IS BEGIN NULL; END; END;"),
         (3001, "CREATE TRIGGER tr AFTER LOGON ON DATABASE BEGIN NULL; END;"),
@@ -168,6 +303,7 @@ def test_the_dictionary_knows_triggers(cursor: oracledb.Cursor) -> None:
 )
 def test_a_trigger_is_refused(cursor: oracledb.Cursor, number: int, statement: str) -> None:
     run(cursor, "CREATE TRIGGER there BEFORE INSERT ON t FOR EACH ROW BEGIN NULL; END;")
+    run(cursor, "CREATE TABLE texts (id NUMBER, c CLOB, b BLOB, j JSON)")
     with pytest.raises(oracledb.DatabaseError) as caught:
         cursor.execute(statement)
     assert caught.value.args[0].code == number, caught.value

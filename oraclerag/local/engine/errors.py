@@ -17,7 +17,9 @@ _IDENTIFIER = re.compile(r'"((?:[^"]|"")+)"')
 _KEY_COLUMNS = re.compile(r"Key \((.*?)\)=\(", re.DOTALL)
 _EXPECTED_DIMENSIONS = re.compile(r"expected (\d+) dimensions, not (\d+)")
 # The function of a trigger begins with a blank; the first line of the context is the innermost call.
-_IN_TRIGGER = re.compile(r'\A(?:SQL statement .*?\n|)PL/pgSQL function "([^"]+)"\."? ([^"]+)"\(\) line', re.DOTALL)
+_IN_TRIGGER = re.compile(
+    r'\A(?:SQL statement .*?\n|)PL/pgSQL function (?:"?([^". ]+)"?\.)?" ([^"]+)"\(\) line', re.DOTALL
+)
 _GONE = ("42P01", "42703", "42883")
 _MISSING_COLUMN = re.compile(r'column (?:"([^"]+)"|(\S+?)) ')
 
@@ -43,7 +45,9 @@ def ora_error(error: PgError, context: Context) -> OraError:
         return OraError(int(error.detail), error.message)
     trigger = _IN_TRIGGER.search(error.context) if error.state in _GONE else None
     if trigger is not None:  # it compiled once, and what it names is no longer there
-        return OraError(4098, f"trigger '{trigger[1]}.{trigger[2]}' is invalid and failed re-validation")
+        return OraError(
+            4098, f"trigger '{trigger[1] or context.schema}.{trigger[2]}' is invalid and failed re-validation"
+        )
     rule = _RULES.get(error.state)
     found = rule(error, context) if rule is not None else None
     if found is None:

@@ -53,6 +53,7 @@ class TriggerBody:
     context: TriggerContext
     variables: dict[str, str] = field(default_factory=dict)
     exceptions: dict[str, int] = field(default_factory=dict)
+    reads_others: bool = False
     updating: set[int] = field(default_factory=set)
     """The numbers of the columns that the body asks UPDATING('…') of."""
 
@@ -224,6 +225,7 @@ class TriggerBody:
             raise_it = f"PERFORM ora.raise(4091, '{raised}');"
             lines = [raise_it] if self.context.timing == "AFTER" else ["IF tg_op <> 'INSERT' THEN", raise_it, "END IF;"]
         if others := sorted(touched - {own}):
+            self.reads_others = True
             named = ", ".join(f"{literal(qualified(*table))}::regclass" for table in others)
             lines.append(f"PERFORM ora.refuse_mutating(tg_relid, tg_op, {named});")
         return lines

@@ -193,6 +193,11 @@ def _create(
             f" EXECUTE FUNCTION {function}()"
         ),
         *_notes_of_updates(host, name, (table_schema, table), sorted(translated.updating)),
+        *(
+            [_note_of_cascade(name, target)]
+            if translated.reads_others and {"UPDATE", "DELETE"} & {*head.events}
+            else []
+        ),
         (
             "INSERT INTO ora.triggers (owner, name, kind, event, body, condition, rel, enabled)"
             f" VALUES ({values}, {condition}, {literal(target)}::regclass, {head.enabled})"
@@ -229,6 +234,14 @@ def _notes_of_updates(host: Host, name: str, table: tuple[str, str], numbers: Se
         f" EXECUTE FUNCTION ora.note_updated({number or ''})"
         for number in ([0, *(number for number in numbers if number)] if numbers else [])
     ]
+
+
+def _note_of_cascade(name: str, target: str) -> str:
+    """Give the statement that has it written down whether a foreign key changes the rows."""
+    return (
+        f"CREATE TRIGGER {quote(f'{_note_name(name, 0)} cascade')} BEFORE UPDATE OR DELETE ON {target}"
+        f" EXECUTE FUNCTION ora.note_cascade()"
+    )
 
 
 def _check_columns(host: Host, schema: str, table: str, names: Sequence[str]) -> None:

@@ -17,12 +17,21 @@ CREATE FUNCTION ora.changed_along(relation oid) RETURNS SETOF oid LANGUAGE sql S
     SELECT relation UNION SELECT k.conrelid FROM r JOIN pg_constraint k ON k.confrelid = r.oid AND k.contype = 'f' AND k.confdeltype IN ('c', 'n'))
   SELECT r.oid FROM r WHERE r.oid <> relation $$;
 
--- ORA-04091 for a row trigger that reads or writes a table which the same statement changes through a foreign key: below its
--- own table while a row of that is deleted, or above it while a DELETE there brings this row along. The second is seen in
--- the stack: PostgreSQL's own triggers delete and update ONLY the table, which no other statement does.
-CREATE FUNCTION ora.refuse_mutating(relation oid, operation text, VARIADIC touched regclass[]) RETURNS void LANGUAGE plpgsql AS $$
+-- Whether a statement is that of a foreign key: PostgreSQL's own triggers delete and update ONLY the table, which no other
+-- statement does. It is seen in the stack, before the rows; triggers behind them run when the outer statement has ended.
+CREATE FUNCTION ora.note_cascade() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   stack text;
+BEGIN
+  GET DIAGNOSTICS stack = PG_CONTEXT;
+  PERFORM set_config('ora.cascade_' || tg_relid, (stack ~ 'SQL statement "(DELETE FROM|UPDATE) ONLY ')::text, true);
+  RETURN NULL;
+END $$;
+
+-- ORA-04091 for a row trigger that reads or writes a table which the same statement changes through a foreign key: below its
+-- own table while a row of that is deleted, or above it while a DELETE there brings this row along.
+CREATE FUNCTION ora.refuse_mutating(relation oid, operation text, VARIADIC touched regclass[]) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
   found oid;
 BEGIN
   IF NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.contype = 'f' AND k.confdeltype IN ('c', 'n') AND relation IN (k.conrelid, k.confrelid)) THEN
@@ -31,11 +40,8 @@ BEGIN
   IF operation = 'DELETE' THEN
     SELECT t INTO found FROM unnest(touched::oid[]) t WHERE t IN (SELECT ora.changed_along(relation)) LIMIT 1;
   END IF;
-  IF found IS NULL AND operation <> 'INSERT' AND pg_trigger_depth() > 1 THEN
-    GET DIAGNOSTICS stack = PG_CONTEXT;
-    IF stack ~ 'SQL statement "(DELETE FROM|UPDATE) ONLY ' THEN
-      SELECT t INTO found FROM unnest(touched::oid[]) t WHERE relation IN (SELECT ora.changed_along(t)) LIMIT 1;
-    END IF;
+  IF found IS NULL AND operation <> 'INSERT' AND current_setting('ora.cascade_' || relation, true) = 'true' THEN
+    SELECT t INTO found FROM unnest(touched::oid[]) t WHERE relation IN (SELECT ora.changed_along(t)) LIMIT 1;
   END IF;
   IF found IS NOT NULL THEN
     PERFORM ora.raise(4091, format('table %s.%s is mutating, trigger/function may not see it', n.nspname, c.relname))
