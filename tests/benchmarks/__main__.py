@@ -20,7 +20,7 @@ from oraclerag.local import LocalDatabase
 from oraclerag.model import known_model
 from oraclerag.provision import built_path
 from oraclerag.testing import tiny_model
-from tests.benchmarks import local_database, write_path
+from tests.benchmarks import backfill, local_database, write_path
 from tests.benchmarks.figures import Figure, median_seconds
 from tests.local.conftest import Account
 
@@ -46,6 +46,8 @@ def figures(folder: Path) -> Iterator[Figure]:
             yield from write_path.measure(database, built)
     yield from write_path.overhead(folder / "free", model)
     yield from write_path.round_trips(model)
+    yield from queue.measure(folder, model)
+    yield from backfill.measure(folder / "backfill", model)
 
 
 def main() -> int:
