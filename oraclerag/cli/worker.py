@@ -261,7 +261,7 @@ def _say_what_is_left(say: Callable[[str], object], rag: Rag) -> None:
         if source in paused:
             say(
                 f"Source {source} is paused, {_rows(rows, 'of it')} left in the queue: {paused[source]}\n"
-                f"  remedy: Run `oraclerag source check`, then `oraclerag reindex --source {source}`."
+                f"  remedy: Mend it, then run `oraclerag source check {source}`: it is taken up again once it is green."
             )
         elif source not in rag.sources:
             if rows:

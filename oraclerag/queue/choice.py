@@ -20,6 +20,7 @@ __all__ = ["NO_CODE", "Choice"]
 NO_CODE = "UNKNOWN"
 """How a row that was given up without an error code is called."""
 
+_CRASHED = "CRASHED"
 _KEYS = 256  # in one statement: each is two binds
 
 
@@ -100,7 +101,7 @@ def _codes(error: str, connection: oracledb.Connection, schema: str) -> list[str
     }
     found |= {family.code for family in _classes(OracleRagError) if _plain(family.code) == wanted}
     present = _present(connection, schema)
-    found |= {code for code in present if _plain(code) == wanted}
+    found |= {code for code in (*present, _CRASHED, NO_CODE) if _plain(code) == wanted}
     if not found:
         there = f"there are {', '.join(present)}" if present else "no row has failed"
         raise InputError(

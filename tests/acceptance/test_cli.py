@@ -232,7 +232,7 @@ def test_a_worker_that_ends_says_what_is_left(shell: Shell, database: LocalDatab
             assert result.stdout == ""
             assert "Source note is paused, 2 rows of it are left in the queue: SOURCE: no column" in result.stderr
             assert result.stderr.count("is paused") == 1
-            assert "oraclerag reindex" in result.stderr
+            assert "`oraclerag source check note`" in result.stderr
     finally:
         sql("DELETE FROM RAG_DIRTY", "DELETE FROM RAG_SETTING WHERE SETTING = 'paused'")
     assert shell.call("worker", "--once").stderr == "The queue is empty.\n"
