@@ -31,6 +31,7 @@ class Order(Enum):
     CUT_AFTER = "loses its connection after"
     DEADLOCK = "is told ORA-00060 at"
     REFUSED = "is told ORA-00600 at"
+    BROKEN = "finds no table at"
     STOP = "ends"
 
 

@@ -125,7 +125,7 @@ def _skipped_is_new(patch: pytest.MonkeyPatch) -> None:
 
 
 def _unlocked(queue: Queue, entity_id: int) -> Held:
-    with queue._connection.cursor() as cursor:
+    with queue._connection.cursor() as cursor, own_tables():
         cursor.execute(
             "SELECT FINGERPRINT, CONTENT_HASH, DETAILS_HASH, CHUNKS FROM RAG_ENTITY WHERE ENTITY_ID = :1", [entity_id]
         )

@@ -37,7 +37,7 @@ def _chaos(play: Play, chance: random.Random) -> None:
     story, director = play.story, play.director
     budget = {
         Order.CRASH: story.crashes, Order.CUT: story.cuts, Order.CUT_AFTER: story.cuts,
-        Order.DEADLOCK: story.deadlocks, Order.REFUSED: story.refusals,
+        Order.DEADLOCK: story.deadlocks, Order.REFUSED: story.refusals, Order.BROKEN: story.broken,
     }  # fmt: skip
     lease_ends = story.lease_ends
     last: Actor | None = None
@@ -76,9 +76,13 @@ def _order(actor: Actor, budget: dict[Order, int], chance: random.Random) -> Ord
     """Let something go wrong at a statement of a worker or of a backfill, now and then."""
     if actor.idle or actor.name == "app" or actor.at.startswith(("its ", "the next", "operation", "a look")):
         return Order.GO
+    if actor.at == "source.read" and actor.name != "op" and budget[Order.BROKEN] and chance.random() < 0.3:
+        return Order.BROKEN
     if chance.random() > 0.06:
         return Order.GO
     order = chance.choice([order for order, left in budget.items() if left] or [Order.GO])
+    if order is Order.BROKEN:
+        return Order.GO
     if order is Order.REFUSED and not actor.at.startswith("merge."):
         return Order.GO
     if order is Order.DEADLOCK and actor.at in ("commit", "rollback"):

@@ -70,6 +70,7 @@ class ActorSession(oracledb.Connection):
 
     actor: Actor | None = None
     lost: BaseException | None = None
+    broken = False  # what the source reads is not there, until the end of the batch
 
     def cursor(self, scrollable: bool = False, handle: Any = None) -> oracledb.Cursor:
         """Give a cursor whose statements are steps."""
@@ -94,6 +95,9 @@ class ActorSession(oracledb.Connection):
         if self.lost is not None:
             raise self.lost
         order = self.actor.pause(label)
+        self.broken = self.broken or order is Order.BROKEN
+        if self.broken and label.startswith("source."):
+            raise oracledb.DatabaseError(_Failure("ORA-00942", "table or view does not exist"))
         if order is Order.GO:
             return call(*arguments, **more)
         if order is Order.CRASH:
@@ -147,7 +151,7 @@ class ActorDatabase(Database):
     @contextlib.contextmanager
     def connect(self, *, call_timeout: float = 0.0) -> Iterator[oracledb.Connection]:
         """Lend the session; one that lost its connection is a new one."""
-        self._session.lost = None
+        self._session.lost, self._session.broken = None, False
         try:
             yield self._session
         finally:

@@ -18,7 +18,7 @@ Change = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Transaction:
-    """What the application does at once. ``op`` runs backfills instead of changes: deploy, reindex, start; retry, purge."""
+    """What the application does at once. ``op`` runs backfills instead of changes: deploy, reindex, start; retry, purge, resume."""
 
     changes: tuple[Change, ...]
     commit: bool = True
@@ -43,6 +43,7 @@ class Story:
     cuts: int = 0
     deadlocks: int = 0
     refusals: int = 0
+    broken: int = 0  # batches in which the source's tables are gone
     staying: float = 0.7  # how likely the same actor goes on
     by_key: float = 0.0
 
@@ -65,6 +66,7 @@ class Story:
             cuts=chance.choice((0, 0, 1, 2)),
             deadlocks=chance.choice((0, 0, 0, 1)),
             refusals=chance.choice((0, 0, 0, 1)),
+            broken=chance.choice((0, 0, 0, 0, 1)),
             staying=chance.choice((0.3, 0.7, 0.9, 0.95)),
             by_key=chance.choice((0.0, 0.0, 0.3)),
         )
@@ -79,15 +81,27 @@ def _transaction(chance: random.Random, keys: Sequence[str], number: int) -> Tra
 
 def _change(chance: random.Random, key: str, number: int) -> Change:
     what = chance.choices(
-        ("text", "long", "delete", "move", "owner", "nobody", "nothing", "reinsert", "unreadable", "unwritable"),
-        (25, 8, 14, 12, 5, 4, 8, 8, 4, 4),
+        (
+            "text",
+            "long",
+            "delete",
+            "move",
+            "owner",
+            "nobody",
+            "nothing",
+            "reinsert",
+            "unreadable",
+            "unwritable",
+            "untold",
+        ),
+        (25, 8, 14, 12, 5, 4, 8, 8, 4, 4, 3),
     )[0]
     lane = "1" if chance.random() < 0.15 else "0"
     return what, key, str(number), lane
 
 
 def _operation(chance: random.Random, keys: Sequence[str]) -> Transaction:
-    what = chance.choice(("deploy", "deploy", "reindex", "silent", "silent", "start", "retry", "purge"))
+    what = chance.choice(("deploy", "deploy", "reindex", "silent", "silent", "start", "retry", "purge", "resume"))
     if what == "deploy":
         return Transaction((("deploy", str(chance.randrange(VERSIONS))),))
     if what == "silent":
