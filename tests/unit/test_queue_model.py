@@ -37,9 +37,12 @@ class Protocol:
     write_own_ticket_only: bool = True
     compare_settings: bool = True
     reindex_beside_claimed: bool = True
+    reindex_beside_expired: bool = True
     suspects_alone: bool = True
     first_death_is_nobodys: bool = True
     tickets: bool = True
+    waiting_costs_nothing: bool = True
+    retry_asks_again: bool = True
     retry_forgets: bool = True
 
 
@@ -127,8 +130,10 @@ def steps(p: Protocol, w: World) -> Iterator[World]:
             yield from claim(p, w, me)
         elif worker.step == "claimed":
             yield read(p, w, me)
-        elif worker.step == "read":
+        elif worker.step in ("read", "rolled back"):
             yield write(p, w, me)
+            if worker.step == "read" and not p.retry_asks_again:
+                yield w._replace(workers=at(w.workers, me, worker._replace(step="rolled back")))
             if w.outages:
                 given = give_back(p, w, me, {row.entity for row in w.queue})
                 yield given._replace(workers=at(w.workers, me, Worker()), outages=w.outages - 1)
@@ -147,8 +152,9 @@ def change(p: Protocol, w: World) -> World:
         w = w._replace(settings=w.settings + (what == "settings"))
         for number in range(p.entities):
             waits = [row for row in w.queue if row.entity == number and not row.dead]
-            untouched = [row for row in waits if row.claim is None] if p.reindex_beside_claimed else waits
-            if not untouched:
+            if p.reindex_beside_claimed:  # else any row that waits is enough
+                waits = [row for row in waits if row.claim is None or (row.over and not p.reindex_beside_expired)]
+            if not waits:
                 w = w._replace(queue=(*w.queue, Row(w.next_row, number)), next_row=w.next_row + 1)
         return w
     value = None if what == "delete" else w.done
@@ -205,9 +211,17 @@ def claim(p: Protocol, w: World, me: int) -> Iterator[World]:
         for row in ready[: p.batch]
         if not p.tickets or w.tickets[row.entity].holder is None or w.tickets[row.entity].over
     ]
+    limit = p.max_attempts + p.first_death_is_nobodys
+    if not p.waiting_costs_nothing:  # what waits for an entity that another worker holds has used up an attempt
+        held = {row.id for row in ready[: p.batch]} - {row.id for row in got}
+        if held:
+            tired = (
+                row._replace(crashes=row.crashes + 1, dead=row.crashes + 1 >= limit) if row.id in held else row
+                for row in w.queue
+            )
+            yield w._replace(queue=tuple(tired))
     if not got:
         return
-    limit = p.max_attempts + p.first_death_is_nobodys
     given_up = {row.id for row in got if row.claim is not None and row.crashes >= limit}
     taken = {row.id for row in got} - given_up
     entities = {row.entity for row in got if row.id in taken}
@@ -243,7 +257,7 @@ def write(p: Protocol, w: World, me: int) -> World:
     held = {
         entity
         for entity, _ in worker.texts
-        if right and (w.tickets[entity].holder == me or not p.write_own_ticket_only)
+        if right and (w.tickets[entity].holder == me or not p.write_own_ticket_only or worker.step == "rolled back")
     }
     chunks = w.chunks
     for entity, found in worker.texts:
@@ -354,7 +368,10 @@ def test_the_protocol_holds(case: Protocol) -> None:
         (LIFE, {"write_own_ticket_only": False}),
         (LIFE, {"tickets": False, "write_own_ticket_only": False}),
         (DEPLOY, {"compare_settings": False}),
+        (LIFE, {"retry_asks_again": False}),
+        (LIFE, {"waiting_costs_nothing": False}),
         (REINDEX, {"reindex_beside_claimed": False}),
+        (REINDEX, {"reindex_beside_expired": False}),
         (REINDEX, {"settle_own_claim_only": False}),
         (DEATHS, {"suspects_alone": False}),
         (DEATHS, {"first_death_is_nobodys": False}),
