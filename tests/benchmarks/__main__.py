@@ -20,7 +20,7 @@ from oraclerag.local import LocalDatabase
 from oraclerag.model import known_model
 from oraclerag.provision import built_path
 from oraclerag.testing import tiny_model
-from tests.benchmarks import backfill, local_database, write_path
+from tests.benchmarks import backfill, local_database, queue, write_path
 from tests.benchmarks.figures import Figure, median_seconds
 from tests.local.conftest import Account
 
