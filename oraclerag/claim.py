@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -145,7 +145,7 @@ class Queue:
         rows of entities that others hold are tried again, in seconds.
         """
         with self._connection.cursor() as cursor, own_tables():
-            return self._claim(cursor, self._pick(cursor, lane, tenant, tuple(types), limit), types, come_back)
+            return self._claim(cursor, lambda: self._pick(cursor, lane, tenant, tuple(types), limit), types, come_back)
 
     def claim_entities(
         self, keys: Sequence[tuple[str, str]], *, types: Mapping[str, bool], limit: int, come_back: float
@@ -155,16 +155,22 @@ class Queue:
         Rows that are not due stay. ``types`` must hold the types of all keys; else as :meth:`claim`.
         """
         with self._connection.cursor() as cursor, own_tables():
-            return self._claim(cursor, self._pick_entities(cursor, keys, limit), types, come_back)
+            return self._claim(cursor, lambda: self._pick_entities(cursor, keys, limit), types, come_back)
 
     def _claim(
-        self, cursor: oracledb.Cursor, rows: Sequence[_Row], types: Mapping[str, bool], come_back: float
+        self, cursor: oracledb.Cursor, pick: Callable[[], list[_Row]], types: Mapping[str, bool], come_back: float
     ) -> Claim:
         token = str(uuid.uuid4())
         entities: tuple[Claimed, ...] = ()
         buried: list[tuple[_Row, str, str]] = []
+        rows = pick()
+        ids, dead = self._find(cursor, rows)
+        if self._create(cursor, rows, ids, commits=True):
+            rows = pick()  # they are free again, and others may have taken them: once more, and then no longer
+            ids, dead = self._find(cursor, rows)
+            if self._create(cursor, rows, ids, commits=False):
+                ids, dead = self._find(cursor, rows)
         if rows:
-            ids, dead = self._entities(cursor, sorted({row.key for row in rows}))
             free = self._free(cursor, sorted(ids[row.key] for row in rows))
             got = [row for row in rows if ids[row.key] in free]
             held = [row.dirty_id for row in rows if ids[row.key] not in free]
@@ -281,32 +287,48 @@ class Queue:
                     return _suspects_alone(rows)
         return _suspects_alone(rows)
 
-    def _entities(
-        self, cursor: oracledb.Cursor, keys: Sequence[tuple[str, str]]
-    ) -> tuple[dict[tuple[str, str], int], dict[int, list[int]]]:
-        """Give the ENTITY_ID of every key, made where there is none, and the DEAD rows of every entity."""
-        ids, dead = self._find(cursor, keys)
-        missing = [key for key in keys if key not in ids]
-        if missing:
-            # In the order of the keys, so that two workers wait for each other in one direction only.
-            rows = [{"source_type": key[0], "source_id": key[1]} for key in missing]
-            cursor.executemany(self._sql["create_entity"], rows, batcherrors=True)
-            for error in cursor.getbatcherrors():
-                if error.full_code != _UNIQUE:
-                    raise oracledb.DatabaseError(error)
-            more, more_dead = self._find(cursor, missing)
-            ids |= more
-            for entity_id, found in more_dead.items():
-                dead[entity_id] = found
-        return ids, dead
+    def _create(
+        self,
+        cursor: oracledb.Cursor,
+        rows: Sequence[_Row],
+        ids: Collection[tuple[str, str]],
+        *,
+        commits: bool,
+    ) -> bool:
+        """Make the entities that there are not; gives whether any was missing.
+
+        Whoever inserts the same key waits for the commit. Were that a round trip of its own, a worker that the network
+        has cut off before it would hold up the others until the database finds out that it is dead.
+        """
+        # In the order of the keys, so that two workers wait for each other in one direction only.
+        missing = sorted({row.key for row in rows} - set(ids))
+        if not missing:
+            return False
+        self._connection.autocommit = commits
+        try:
+            cursor.executemany(
+                self._sql["create_entity"],
+                [{"source_type": key[0], "source_id": key[1]} for key in missing],
+                batcherrors=True,
+            )
+        finally:
+            self._connection.autocommit = False
+        errors = cursor.getbatcherrors()
+        for error in errors:
+            if error.full_code != _UNIQUE:
+                raise oracledb.DatabaseError(error)
+        if errors and commits:  # then the driver's autocommit need not have committed
+            self._connection.commit()
+        return True
 
     def _find(
-        self, cursor: oracledb.Cursor, keys: Sequence[tuple[str, str]]
+        self, cursor: oracledb.Cursor, rows: Sequence[_Row]
     ) -> tuple[dict[tuple[str, str], int], dict[int, list[int]]]:
+        """Give the ENTITY_ID of every key that has one, and the DEAD rows of every entity."""
         ids: dict[tuple[str, str], int] = {}
         dead: dict[int, list[int]] = defaultdict(list)
         by_type: dict[str, list[str]] = defaultdict(list)
-        for source_type, source_id in keys:
+        for source_type, source_id in sorted({row.key for row in rows}):
             by_type[source_type].append(source_id)
         for source_type, source_ids in by_type.items():
             for part in parts(source_ids):
