@@ -129,18 +129,74 @@ def encode(
 
     ``embeddings`` has, for each parameter that is an embedding, its vectors by row, else None.
     """
+    return converters(parameters, places, types, oids, reading).encode(rows, embeddings)
+
+
+@dataclass(frozen=True, slots=True)
+class Converters:
+    """How the values of a statement's binds become its parameters.
+
+    ``steps``: the place of each parameter's bind and what converts its values, None for an embedding. ``reading`` is
+    what they were chosen by.
+    """
+
+    oids: tuple[int, ...]
+    formats: tuple[int, ...]
+    steps: Sequence[tuple[int, Converter] | None]
+    reading: Reading
+
+    def encode(
+        self, rows: Sequence[Sequence[Any]], embeddings: Sequence[Sequence[Value] | None] | None = None
+    ) -> Parameters:
+        """Convert bind rows; ``embeddings`` as in :func:`encode`, None where no parameter is one."""
+        columns: list[Sequence[Value]] = []
+        for number, step in enumerate(self.steps):
+            if step is None:
+                columns.append((embeddings[number] if embeddings is not None else None) or ())
+                continue
+            place, convert = step
+            if convert is _json:
+                columns.append(_json_texts([row[place] for row in rows]))
+            else:
+                columns.append([None if (value := row[place]) is None else convert(value) for row in rows])
+        return Parameters(self.oids, self.formats, columns, len(rows))
+
+
+def converters(
+    parameters: Sequence[Parameter],
+    places: dict[str, int],
+    types: Sequence[BindType],
+    oids: tuple[int, ...],
+    reading: Reading,
+) -> Converters:
+    """Choose the converters of a statement."""
     formats: list[int] = []
-    columns: list[Sequence[Value]] = []
-    for parameter, oid, vectors in zip(parameters, oids, embeddings, strict=True):
-        if vectors is not None or not isinstance(parameter, BindParameter):
+    steps: list[tuple[int, Converter] | None] = []
+    for parameter, oid in zip(parameters, oids, strict=True):
+        if not isinstance(parameter, BindParameter):
             formats.append(BINARY_FORMAT)
-            columns.append(vectors or ())
+            steps.append(None)
             continue
         place = places[parameter.name]
         convert, form = converter(types[place].type, oid, reading)
         formats.append(form)
-        columns.append([None if (value := row[place]) is None else convert(value) for row in rows])
-    return Parameters(oids, tuple(formats), columns, len(rows))
+        steps.append((place, convert))
+    return Converters(oids, tuple(formats), steps, reading)
+
+
+def _json_texts(values: Sequence[Any]) -> list[Value]:
+    """Serialize the JSON values of an array; one that is there several times, once."""
+    known: dict[int, Value] = {}
+    found: list[Value] = []
+    for value in values:
+        if value is None:
+            found.append(None)
+            continue
+        text = known.get(id(value))
+        if text is None:
+            text = known[id(value)] = _json(value)
+        found.append(text)
+    return found
 
 
 def converter(kind: OraType, oid: int, reading: Reading) -> tuple[Converter, int]:
@@ -224,6 +280,8 @@ def no_nul() -> OraError:
 
 
 def _number(value: int | float | Decimal) -> Value:
+    if type(value) is int:
+        return b"%d" % value
     return str(int(value) if value is True or value is False else value).encode()
 
 

@@ -11,7 +11,15 @@ from psycopg.pq.abc import PGresult
 
 from oraclerag.local.engine import oids as pg
 from oraclerag.local.engine.arrays import FEWEST_ROWS, ArrayDml, Done, Outcome, returned
-from oraclerag.local.engine.binds import INFER, Parameters, Reading, declared_oids, encode, positions
+from oraclerag.local.engine.binds import (
+    INFER,
+    Converters,
+    Parameters,
+    Reading,
+    converters,
+    declared_oids,
+    positions,
+)
 from oraclerag.local.engine.commands import BEGIN, COMMIT, Command, PgError, Prepared, Query, Statement, Text
 from oraclerag.local.engine.decode import convert, decoder
 from oraclerag.local.engine.describe import NO_NOTE, describe
@@ -34,11 +42,12 @@ _NONE = Parameters((), (), ())  # of one execution
 _UNDECIDED = frozenset({"42P18", "42P08", "42725"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Binding:
     """How binds meet the parameters of a plan, kept for its next run: most statements of a loop differ in values alone.
 
-    ``places`` are of the binds by name, ``oids`` the types to prepare with.
+    ``places`` are of the binds by name, ``oids`` the types to prepare with; ``embeds`` says that a parameter is an
+    embedding.
     """
 
     plan: Plan
@@ -46,6 +55,8 @@ class _Binding:
     types: list[BindType]
     places: dict[str, int]
     oids: tuple[int, ...]
+    embeds: bool
+    converters: Converters | None = None
 
     def fits(self, plan: Plan, names: Sequence[str], types: Sequence[BindType]) -> bool:
         """Whether it was made for this; a plan is another object after DDL."""
@@ -182,17 +193,25 @@ class Executor:
             places = positions(names)
             refuse_long_binds(plan, places, types, self._environment.string_limit)
             binding = _Binding(
-                plan, tuple(names), list(types), places, declared_oids(plan.parameters, places, types, own)
+                plan,
+                tuple(names),
+                list(types),
+                places,
+                declared_oids(plan.parameters, places, types, own),
+                not all(isinstance(parameter, BindParameter) for parameter in plan.parameters),
             )
             if len(self._bindings) >= _KEPT_BINDINGS:
                 self._bindings.clear()
             self._bindings[plan.text] = binding
         places = binding.places
         prepared = self._prepare(plan, binding.oids)
-        embeddings = self._embedder.parameters(plan.parameters, places, rows)
+        embeddings = self._embedder.parameters(plan.parameters, places, rows) if binding.embeds else None
         today = dt.datetime.now(self._environment.zone).date()
         reading = Reading(own, self._environment.formats, today)
-        return prepared, encode(plan.parameters, places, types, prepared.oids, rows, embeddings, reading)
+        known = binding.converters
+        if known is None or known.oids != prepared.oids or known.reading != reading:
+            known = binding.converters = converters(plan.parameters, places, types, prepared.oids, reading)
+        return prepared, known.encode(rows, embeddings)
 
     def _columns(self, plan: Plan, prepared: Prepared) -> tuple[Column, ...]:
         known = prepared.described.get(plan.headings)

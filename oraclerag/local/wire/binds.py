@@ -81,7 +81,15 @@ def read_bind_rows(
     Values declared longer than ``longest`` come behind all others of their row, except JSON and VECTOR. That is so
     in SQL, with the size of the longest string; PL/SQL (None) knows no such order.
     """
-    columns: list[list[Raw]] = [[] for _ in infos]
+    return read_rows(reader, reading_order(infos, absent, longest), len(infos), count)
+
+
+Order = Sequence[tuple[int, "Callable[[Reader], Raw] | None"]]
+"""Places of binds as their values come, each with what reads one that is not simply bytes behind their length."""
+
+
+def reading_order(infos: Sequence[BindInfo], absent: Collection[int], longest: int | None) -> Order:
+    """Give the order in which the values of a row come; see :func:`read_bind_rows`."""
     late = {
         place
         for place, info in enumerate(infos)
@@ -90,7 +98,13 @@ def read_bind_rows(
     order = [place for place in range(len(infos)) if place not in absent]
     if late:
         order.sort(key=late.__contains__)
-    steps = [(_special_reader(infos[place]), columns[place].append) for place in order]
+    return [(place, _special_reader(infos[place])) for place in order]
+
+
+def read_rows(reader: Reader, order: Order, binds: int, count: int) -> list[list[Raw]]:
+    """Read ``count`` rows of ``binds`` binds, whose order is known."""
+    columns: list[list[Raw]] = [[] for _ in range(binds)]
+    steps = [(special, columns[place].append) for place, special in order]
     data, position = reader.data, reader.position
     end = len(data)
     for _ in range(count):
@@ -179,11 +193,28 @@ def convert_rows(
         try:
             if info.is_array:
                 converted.append([[convert(item) if item else None for item in value] for value in column])
+            elif info.type == OraType.JSON:
+                converted.append(_json_values(column))
             else:
                 converted.append([convert(value) if value else None for value in column])
         except (ValueError, IndexError, OverflowError, struct.error):
             raise OraError(1460, f"unimplemented or unreasonable conversion requested (bind {place + 1})") from None
     return converted
+
+
+def _json_values(column: Sequence[Any]) -> list[Any]:
+    """Decode the images of an array; equal ones, as metadata often are, become one value."""
+    known: dict[bytes, Any] = {}
+    values: list[Any] = []
+    for image in column:
+        if not image:
+            values.append(None)
+            continue
+        value = known.get(image)
+        if value is None:
+            value = known[image] = decode_oson(image)
+        values.append(value)
+    return values
 
 
 def _converter(info: BindInfo, lobs: LobTable) -> Callable[[Any], Any]:

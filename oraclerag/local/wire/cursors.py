@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from oraclerag.local.interface import BindType, CellForm, Column, Direction, OraError, OraType, Rows, StatementShape
-from oraclerag.local.wire.binds import BindInfo
+from oraclerag.local.wire.binds import BindInfo, Order
 from oraclerag.local.wire.login import MAX_OPEN_CURSORS
 
 _NEEDS_DEFINE = frozenset({OraType.CLOB, OraType.BLOB, OraType.JSON, OraType.VECTOR})
@@ -17,7 +17,8 @@ _NEEDS_DEFINE = frozenset({OraType.CLOB, OraType.BLOB, OraType.JSON, OraType.VEC
 class Cursor:
     """A parsed statement and what became of it.
 
-    ``types`` are those of ``binds``, empty until it is run with them. ``described`` are the columns as the client knows
+    ``types`` are those of ``binds``, empty until it is run with them; ``order`` is that of their values when it is run
+    again, None until it is. ``described`` are the columns as the client knows
     them; ``forms`` how it wants them, None before the define step.
     """
 
@@ -25,6 +26,7 @@ class Cursor:
     sql: str
     shape: StatementShape
     binds: list[BindInfo] = field(default_factory=list)
+    order: Order | None = None
     types: list[BindType] = field(default_factory=list)
     directions: tuple[Direction, ...] | None = None
     columns: tuple[Column, ...] | None = None

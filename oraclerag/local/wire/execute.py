@@ -9,7 +9,15 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from oraclerag.local.interface import EngineSession, OraError, StatementKind
-from oraclerag.local.wire.binds import BindInfo, Raw, convert_rows, read_bind_infos, read_bind_rows
+from oraclerag.local.wire.binds import (
+    BindInfo,
+    Raw,
+    convert_rows,
+    read_bind_infos,
+    read_bind_rows,
+    read_rows,
+    reading_order,
+)
 from oraclerag.local.wire.capabilities import Dialect
 from oraclerag.local.wire.cursors import Cursor, CursorTable
 from oraclerag.local.wire.describe import put_describe, put_row_header
@@ -71,11 +79,11 @@ class Statements:
         elif request.binds:
             cursor.binds = read_bind_infos(reader, request.binds, self._dialect.field_version)
             cursor.types = []
-            cursor.directions = None
+            cursor.directions = cursor.order = None
             count = 1 if request.is_query else request.executions
             rows = self._read_rows(reader, cursor, cursor.absent_binds(), count)
         elif request.options & _PARSE:
-            cursor.binds, cursor.types = [], []
+            cursor.binds, cursor.types, cursor.order = [], [], None
 
         def run() -> None:
             if defines is not None:
@@ -94,7 +102,12 @@ class Statements:
         count = 1 if fetches else request.count
         if cursor.binds:
             absent = cursor.absent_binds_again()
-            rows = self._read_rows(reader, cursor, absent, count)
+            if cursor.shape.kind is StatementKind.PLSQL or len(cursor.binds) <= len(absent):
+                rows = self._read_rows(reader, cursor, absent, count)
+            else:
+                if cursor.order is None:
+                    cursor.order = reading_order(cursor.binds, absent, self._dialect.max_string_size)
+                rows = read_rows(reader, cursor.order, len(cursor.binds), count)
         else:
             absent, rows = (), []
         options = _EXECUTE | (_FETCH if fetches else 0) | (_COMMIT if request.commit else 0)
