@@ -1,9 +1,11 @@
 -- The queue's protocol: claim, ticket, settle, give back, postpone. All times are the database's, in UTC.
+-- Statements of the queue name their index to Oracle: statistics that were gathered while it was empty make a full scan
+-- look cheap, and that reads as far as the longest backlog has ever reached.
 
 -- name: next_tenants
--- An idle poll is one plain query: of one source the tenant whose turn it is, per lane, and the first one to begin again
--- with; UNION ALL puts the sources together. Source by source, because that is the index's order: the backlog of a source
--- that is left alone is not read past. The first row in that order, not MIN, which would read the whole backlog.
+-- An idle poll is one plain query: of one source the tenant whose turn it is, per lane, and the first one to begin
+-- again with; UNION ALL puts the sources together. Source by source, because that is the index's order: the backlog of a
+-- source that is left alone is not read past. The first row in that order, not MIN, which would read the whole backlog.
 SELECT /*source*/SOURCE AS SOURCE_TYPE,
        (SELECT /*+ INDEX_ASC(a RAG_DIRTY_PICK_IDX) */ a.TENANT_ID FROM /*schema*/RAG_DIRTY a
           WHERE a.STATE = 'READY' AND a.LANE = 0 AND a.SOURCE_TYPE = /*source*/SOURCE AND a.TENANT_ID > :last_change
@@ -36,7 +38,8 @@ FOR UPDATE SKIP LOCKED
 
 -- name: pick_entities
 -- The rows of given entities, for whoever must have them indexed now; of whatever lane and tenant.
-SELECT d.DIRTY_ID, d.SOURCE_TYPE, d.SOURCE_ID, d.TENANT_ID, d.CLAIM, d.ATTEMPTS, d.CRASHES
+SELECT /*+ INDEX(d RAG_DIRTY_SRC_IDX) */
+       d.DIRTY_ID, d.SOURCE_TYPE, d.SOURCE_ID, d.TENANT_ID, d.CLAIM, d.ATTEMPTS, d.CRASHES
 FROM /*schema*/RAG_DIRTY d
 WHERE d.STATE = 'READY' AND d.SOURCE_TYPE = :source_type AND d.SOURCE_ID IN (/*ids*/IDS)
   AND d.AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
@@ -45,7 +48,7 @@ FOR UPDATE SKIP LOCKED
 
 -- name: entities
 -- The entities of rows of one type, and their DEAD rows: what these announced was committed before the read to come.
-SELECT e.ENTITY_ID, e.SOURCE_TYPE, e.SOURCE_ID, d.DIRTY_ID
+SELECT /*+ LEADING(e) USE_NL(d) INDEX(d RAG_DIRTY_SRC_IDX) */ e.ENTITY_ID, e.SOURCE_TYPE, e.SOURCE_ID, d.DIRTY_ID
 FROM /*schema*/RAG_ENTITY e
 LEFT JOIN /*schema*/RAG_DIRTY d
   ON d.SOURCE_TYPE = e.SOURCE_TYPE AND d.SOURCE_ID = e.SOURCE_ID AND d.STATE = 'DEAD'
@@ -70,14 +73,15 @@ SET HOLDER = :claim_token, HELD_UNTIL = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSI
 WHERE ENTITY_ID IN (/*ids*/IDS) AND (HOLDER IS NULL OR HELD_UNTIL < SYS_EXTRACT_UTC(SYSTIMESTAMP))
 
 -- name: claim_rows
-UPDATE /*schema*/RAG_DIRTY
+UPDATE /*+ INDEX(RAG_DIRTY RAG_DIRTY_PK) */ /*schema*/RAG_DIRTY
 SET CLAIM = :claim_token, CRASHES = CRASHES + 1,
     AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:lease, 'SECOND')
 WHERE DIRTY_ID IN (/*ids*/IDS) AND STATE = 'READY' AND AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
 
 -- name: come_back
 -- Rows of an entity that another worker holds: once more after a while, and counted as nothing.
-UPDATE /*schema*/RAG_DIRTY SET AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:pause, 'SECOND')
+UPDATE /*+ INDEX(RAG_DIRTY RAG_DIRTY_PK) */ /*schema*/RAG_DIRTY
+SET AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:pause, 'SECOND')
 WHERE DIRTY_ID IN (/*ids*/IDS) AND STATE = 'READY'
 
 -- name: renew_tickets
@@ -85,7 +89,8 @@ UPDATE /*schema*/RAG_ENTITY SET HELD_UNTIL = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUM
 WHERE ENTITY_ID IN (/*ids*/IDS) AND HOLDER = :claim_token
 
 -- name: renew_rows
-UPDATE /*schema*/RAG_DIRTY SET AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:lease, 'SECOND')
+UPDATE /*+ INDEX(RAG_DIRTY RAG_DIRTY_PK) */ /*schema*/RAG_DIRTY
+SET AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:lease, 'SECOND')
 WHERE DIRTY_ID IN (/*ids*/IDS) AND CLAIM = :claim_token
 
 -- name: hold
@@ -96,26 +101,27 @@ ORDER BY e.ENTITY_ID
 FOR UPDATE SKIP LOCKED
 
 -- name: settle
-DELETE FROM /*schema*/RAG_DIRTY WHERE DIRTY_ID IN (/*ids*/IDS) AND CLAIM = :claim_token
+DELETE /*+ INDEX(RAG_DIRTY RAG_DIRTY_PK) */ FROM /*schema*/RAG_DIRTY
+WHERE DIRTY_ID IN (/*ids*/IDS) AND CLAIM = :claim_token
 
 -- name: settle_dead
-DELETE FROM /*schema*/RAG_DIRTY WHERE DIRTY_ID IN (/*ids*/IDS) AND STATE = 'DEAD'
+DELETE /*+ INDEX(RAG_DIRTY RAG_DIRTY_PK) */ FROM /*schema*/RAG_DIRTY WHERE DIRTY_ID IN (/*ids*/IDS) AND STATE = 'DEAD'
 
 -- name: give_back
-UPDATE /*schema*/RAG_DIRTY
+UPDATE /*+ INDEX(RAG_DIRTY RAG_DIRTY_PK) */ /*schema*/RAG_DIRTY
 SET CLAIM = NULL, CRASHES = CRASHES - 1,
     AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:pause, 'SECOND')
 WHERE DIRTY_ID IN (/*ids*/IDS) AND CLAIM = :claim_token
 
 -- name: postpone
-UPDATE /*schema*/RAG_DIRTY
+UPDATE /*+ INDEX(RAG_DIRTY RAG_DIRTY_PK) */ /*schema*/RAG_DIRTY
 SET CLAIM = NULL, CRASHES = CRASHES - 1, ATTEMPTS = ATTEMPTS + 1, STATE = :new_state, ERROR_CODE = :error_code,
     AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:pause, 'SECOND'), LAST_ERROR = :last_error
 WHERE DIRTY_ID = :dirty_id AND CLAIM = :claim_token
 
 -- name: bury
 -- Rows that have ended a worker too often, or that may not be applied.
-UPDATE /*schema*/RAG_DIRTY
+UPDATE /*+ INDEX(RAG_DIRTY RAG_DIRTY_PK) */ /*schema*/RAG_DIRTY
 SET CLAIM = NULL, STATE = 'DEAD', ERROR_CODE = :error_code, LAST_ERROR = :last_error
 WHERE DIRTY_ID = :dirty_id AND STATE = 'READY'
 
