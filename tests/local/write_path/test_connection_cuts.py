@@ -227,7 +227,7 @@ def test_a_connection_that_dies_at_every_round_trip_holds_up_no_worker_for_ever(
     assert every_hole(tracker, proxy, worker, range(1, 1000), fault) > 30
 
 
-@pytest.mark.parametrize("trip", range(1, 13))
+@pytest.mark.parametrize("trip", range(2, 12, 2))
 def test_a_claim_that_died_without_a_word_holds_up_nobody_else(
     tracker: Tracker, proxy: Proxy, worker: Callable[..., Worker], trip: int
 ) -> None:
