@@ -23,6 +23,7 @@ CANNOT_INSERT_NULL = 1400
 NAMES = {
     "accuracy": "90",
     "column": "EMBEDDING",
+    "damaged": "SELECT ENTITY_ID FROM RAG_CHUNK",
     "enumeration": "SELECT TO_CHAR(ENTITY_ID) AS SOURCE_ID, TENANT_ID FROM RAG_ENTITY",
     "entities": "e.SOURCE_TYPE = :one_source",
     "filter": "d.SOURCE_TYPE = :one_source AND d.TENANT_ID = :one_tenant",
@@ -33,6 +34,8 @@ NAMES = {
     "source": ":source",
     "text": ":text",
     "type": "VECTOR(384, FLOAT32)",
+    "types": ":type0, :type1",
+    "wanted": "SELECT SOURCE_ID, TENANT_ID FROM RAG_ENTITY",
 }
 
 
