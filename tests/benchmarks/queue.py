@@ -241,12 +241,17 @@ def _long_run(database: LocalDatabase, tracker: Tracker) -> Iterator[Figure]:
 
     Every tenth row is of a new entity with a text, the others are of entities that are gone.
     """
+    tracker.sql(
+        "INSERT INTO RAG_ENTITY (SOURCE_TYPE, SOURCE_ID) "
+        "SELECT 'note', 'known ' || TO_CHAR(LEVEL) FROM dual CONNECT BY LEVEL <= :how_many",
+        how_many=MANY,
+    )
     backlog(tracker, 1_000)
     with Blocks(database, tracker.account, "RAG_DIRTY", "RAG_ENTITY") as blocks:
-        fresh = _cost(tracker, blocks)
+        before = _cost(tracker, blocks)
     tracker.sql("TRUNCATE TABLE RAG_DIRTY")
     tracker.sql("UPDATE RAG_ENTITY SET HOLDER = NULL")
-    backlog(tracker, MANY, tenant="long")
+    backlog(tracker, MANY)
     account = tracker.account
     command = [sys.executable, "-m", __name__, account.dsn, account.user]
     done = subprocess.run(command, input=account.password, capture_output=True, text=True, check=True)
@@ -254,13 +259,15 @@ def _long_run(database: LocalDatabase, tracker: Tracker) -> Iterator[Figure]:
     yield Figure("memory of a worker after 100,000 rows", late / early, "×", "after 10,000", 1.05)
     backlog(tracker, 1_000)
     with Blocks(database, tracker.account, "RAG_DIRTY", "RAG_ENTITY") as blocks:
-        first, second = _cost(tracker, blocks, tidy=False), _cost(tracker, blocks, tidy=False)
+        _cost(tracker, blocks, tidy=False)  # the first one notes which rows are dead
+        after = _cost(tracker, blocks, tidy=False)
         tidied = _cost(tracker, blocks)
-    against = "before"
-    yield Figure("blocks per look after 100,000 rows, first", first[0] / fresh[0], "×", f"{against}: for orientation")
-    yield Figure("blocks per claim after 100,000 rows, first", first[1] / fresh[1], "×", f"{against}: for orientation")
-    yield Figure("blocks per claim after 100,000 rows", second[1] / fresh[1], "×", against, 1.5)
-    yield Figure("blocks per claim after 100,000 rows and VACUUM", tidied[1] / fresh[1], "×", against, 1.5)
+    # PostgreSQL reads past what was deleted until VACUUM has been there, Oracle past emptied blocks of the index until
+    # they are used again or coalesced.
+    yield Figure("blocks per look after 100,000 rows", after[0] / before[0], "×", "before; orientation")
+    yield Figure("blocks per claim after 100,000 rows", after[1] / before[1], "×", "before; orientation")
+    yield Figure("blocks per look after them and VACUUM", tidied[0] / before[0], "×", "before", 2)
+    yield Figure("blocks per claim after them and VACUUM", tidied[1] / before[1], "×", "before", 1.25)
     tracker.close()
 
 
