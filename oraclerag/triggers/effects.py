@@ -24,7 +24,7 @@ def effects(tables: Sequence[Named], *, lobs: bool) -> tuple[Effect, ...]:
     found = [
         Effect("does not fire", "TRUNCATE; and TRUNCATE, DROP or EXCHANGE of a partition"),
         Effect("does not fire", "SQL*Loader with DIRECT=TRUE: it disables the triggers while it loads"),
-        Effect("does not fire", "DDL that gives values: ADD … DEFAULT, online redefinition, an import of the table"),
+        Effect("does not fire", "DDL that gives values: ADD with DEFAULT, online redefinition, an import of the table"),
         Effect("does not fire", "FLASHBACK TABLE without ENABLE TRIGGERS"),
         Effect("does not fire", "what replication applies, unless DBMS_DDL.SET_TRIGGER_FIRING_PROPERTY says otherwise"),
     ]

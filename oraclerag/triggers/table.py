@@ -52,8 +52,8 @@ class Column:
 class Table:
     """A table with its columns, and the driver's types of those that a SELECT with a star gives.
 
-    ``changed_along`` are tables whose rows its DELETE changes, ``changed_by`` those whose DELETE changes its rows;
-    ``changing`` are triggers that may change a value which no UPDATE names.
+    ``changed_along`` are tables whose rows its DELETE changes, ``changed_by`` those whose DELETE changes its rows, by an
+    UPDATE too where ``set_null``; ``changing`` are triggers that may change a value which no UPDATE names.
     """
 
     named: Named
@@ -61,6 +61,7 @@ class Table:
     kinds: Mapping[str, oracledb.DbType]
     changed_along: frozenset[tuple[str, str]]
     changed_by: frozenset[tuple[str, str]]
+    set_null: bool
     changing: tuple[str, ...]
     place: str
 
@@ -90,6 +91,7 @@ def read_table(connection: oracledb.Connection, named: Named, place: str) -> Tab
         columns = {
             name: Column(name, kind, int(length), virtual == "YES") for name, kind, length, virtual in rows("columns")
         }
+        set_null = int(rows("set_null")[0][0]) > 0
         changing = tuple(name for (name,) in rows("changing_triggers"))
 
         def related(statement: str) -> frozenset[tuple[str, str]]:
@@ -104,7 +106,7 @@ def read_table(connection: oracledb.Connection, named: Named, place: str) -> Tab
                 todo += new
             return frozenset(found)
 
-        return Table(named, columns, kinds, related("changed_along"), related("changed_by"), changing, place)
+        return Table(named, columns, kinds, related("changed_along"), related("changed_by"), set_null, changing, place)
 
 
 def described(

@@ -18,7 +18,10 @@ __all__ = ["Watched", "watched"]
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """Columns by name: all whose change matters, and those of them that decide who may see an entity, or whether."""
+    """Columns by name: all whose change matters, and those of them that belong in the lane of changes.
+
+    These decide who may see an entity, or whether anybody may; and all columns of children.
+    """
 
     columns: tuple[str, ...]
     scope: frozenset[str]
@@ -50,6 +53,9 @@ def watched(dictionary: Dictionary, source: Source, table: Table, named: tuple[s
             unknown, unknown_scope = True, unknown_scope or decides
             continue
         matter |= used.keys()
+        keys = {name.upper() for name in settings.key}
+        if not decides and any(feeds & keys for feeds in used.values()):
+            scope |= used.keys()  # rows of children: a change of the entity itself, and no fan-out
         if decides:
             direct = {column for column, feeds in used.items() if feeds & (scope_names | {DECIDES})}
             scope |= direct

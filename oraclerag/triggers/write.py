@@ -26,6 +26,8 @@ _LONGEST_NAME = 60
 # so too, and would see no change from 'ab' to 'AB'.
 _FOLDS = "NLSSORT('a') = NLSSORT('A')"
 _MUTATING = "rag_mutating"
+# A trigger has 32 KB at the most. Of more columns than these, every UPDATE that names one counts as a change.
+_MOST_COMPARED = 60
 
 
 def trigger_name(source: str, table: str) -> str:
@@ -99,8 +101,10 @@ def _insert(table: Table, entry: Entry, row: str) -> list[str]:
         "BEGIN",
         *(f"  {line}" for line in lines),
         "EXCEPTION",
-        f"  -- a row goes along with one of {names}, which cannot be read then and announces itself",
-        f"  WHEN {_MUTATING} THEN NULL;",
+        f"  WHEN {_MUTATING} THEN  -- a row goes along with one of {names}, which announces itself",
+        f"    IF {'INSERTING' if table.set_null else 'NOT DELETING'} THEN",
+        "      RAISE;",
+        "    END IF;",
         "END;",
     ]
 
@@ -116,6 +120,8 @@ def _if(condition: str, lines: Sequence[str]) -> list[str]:
 
 def _changed(columns: Sequence[Column]) -> str:
     """Give the condition that one of the columns changed, or that the row is new or gone."""
+    if len(columns) > _MOST_COMPARED:
+        return "1 = 1"
     compared = [column for column in columns if column.compared]
     parts = ["NOT UPDATING", *(f"UPDATING('{column.name}')" for column in columns if not column.compared)]
     if any(column.text for column in compared):

@@ -20,6 +20,10 @@ JOIN ALL_CONSTRAINTS p ON p.OWNER = c.R_OWNER AND p.CONSTRAINT_NAME = c.R_CONSTR
 WHERE c.CONSTRAINT_TYPE = 'R' AND c.DELETE_RULE IN ('CASCADE', 'SET NULL')
   AND c.OWNER = :owner AND c.TABLE_NAME = :table_name
 
+-- name: set_null
+SELECT COUNT(*) FROM ALL_CONSTRAINTS c
+WHERE c.CONSTRAINT_TYPE = 'R' AND c.DELETE_RULE = 'SET NULL' AND c.OWNER = :owner AND c.TABLE_NAME = :table_name
+
 -- name: changing_triggers
 -- Triggers that may give a column a value that the statement does not name: UPDATE OF would not see it.
 SELECT t.TRIGGER_NAME FROM ALL_TRIGGERS t

@@ -1,5 +1,5 @@
 """How SQL*Plus reads a script, after its documentation (User's Guide: "Entering and Executing Commands", "Using
-Scripts", SET). Only what ``migrate --sql`` may use; anything else is a :class:`Refused`.
+Scripts", SET). Only what ``migrate --sql`` and ``source triggers --sql`` may use; anything else is a :class:`Refused`.
 
 Rules that are kept here:
 
@@ -14,7 +14,8 @@ Rules that are kept here:
 * ``&`` begins a substitution variable unless DEFINE is OFF, in comments too; one that DEFINE or ACCEPT did not name
   would be asked for, which is refused here. A full stop ends its name.
 * A ``/`` after a statement that ``;`` ended runs it a second time.
-* Longer lines than 2,499 characters are cut in older versions. Bind variables must have been declared.
+* Longer lines than 2,499 characters are cut in older versions. Bind variables must have been declared; :NEW and :OLD of
+  a trigger are none.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ _BLOCK = re.compile(
     r"(FUNCTION|PROCEDURE|PACKAGE|TRIGGER|TYPE|LIBRARY))\b",
     re.IGNORECASE,
 )
+_TRIGGER = re.compile(r"\s*CREATE\s+(OR\s+REPLACE\s+)?TRIGGER\b", re.IGNORECASE)
 _VARIABLE = re.compile(r"&&?(\w+)\.?")
 _TEXTS = re.compile(r"[qQ]'\[.*?\]'|'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -127,6 +129,8 @@ def finished(buffer: list[str]) -> str:
     rest = _TEXTS.sub(" ", text)
     if "'" in rest or '"' in rest:
         raise Refused(f"cut inside a text: {text[-60:]!r}")
+    if _TRIGGER.match(text):  # the row's two states are no bind variables
+        rest = re.sub(r":(NEW|OLD)\b", " ", rest, flags=re.IGNORECASE)
     if re.search(r":\w", rest.replace(":=", " ")):
         raise Refused(f"a bind that nobody declared: {text[:60]!r}")
     return text
