@@ -77,7 +77,7 @@ def _story(*app: Transaction, op: tuple[Transaction, ...] = (), indexed: int = 1
     return Story(app=app, op=op, indexed=indexed, batch=more.pop("batch", 1), **more)
 
 
-SILENT_REINDEX = (Transaction((("silent", "1"), ("reindex",))),)
+SILENT_REINDEX = (Transaction((("silent", "1"), ("reindex", "note"))),)
 CHANGED_WHILE_READ = _story(_text(0), _text(1))
 
 # Read by one worker before it writes, while another one does all of it.

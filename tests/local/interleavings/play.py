@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +20,10 @@ from oraclerag.drain import drain
 from oraclerag.enqueue import enqueue
 from oraclerag.errors import OracleRagError, SourceChanged, StatementFailed
 from oraclerag.records import SourceKey
-from oraclerag.source import Source
 from tests.local.interleavings.actors import Actor, Crash, Director, Order
 from tests.local.interleavings.sessions import ActorSession
 from tests.local.interleavings.story import WORKERS, Change, Story, Transaction
-from tests.local.interleavings.world import ENTITIES, UNREADABLE, UNWRITABLE, Installation, World
+from tests.local.interleavings.world import ENTITIES, UNREADABLE, UNWRITABLE, Installation, World, type_of
 
 __all__ = ["Outcome", "Play", "Violation"]
 
@@ -129,13 +128,15 @@ class Play:
         settings = dataclasses.replace(self._installation.settings, batch_size=self.story.batch)
         chance = random.Random(f"{self._seed} {actor.name}")
         version, state, lives = 0, self.world.fresh_state(self._seed), 0
-        sources: dict[str, Source] = {"note": self._installation.source(version)}
+        sources = self._installation.sources(version)
         if actor.pause("its first batch", idle=True) is not Order.GO:
             return
         while True:
             keys = None
             if chance.random() < self.story.by_key:
-                keys = [SourceKey("note", key) for key in ENTITIES[: self.story.entities] if chance.random() < 0.5]
+                keys = [
+                    SourceKey(type_of(key), key) for key in ENTITIES[: self.story.entities] if chance.random() < 0.5
+                ]
             try:
                 claimed = drain(database, sources, settings, state=state, keys=keys or None).claimed
             except Crash:
@@ -145,7 +146,7 @@ class Play:
                     return
                 lives += 1
                 version, state = self.world.deployed, self.world.fresh_state(self._seed + lives)
-                sources = {"note": self._installation.source(version)}
+                sources = self._installation.sources(version)
                 continue
             except OracleRagError as error:
                 if not error.retryable and not isinstance(error, StatementFailed):
@@ -159,7 +160,7 @@ class Play:
                 return
             if version != self.world.deployed:  # the deployment reaches it
                 version, state = self.world.deployed, self.world.fresh_state(self._seed + lives)
-                sources = {"note": self._installation.source(version)}
+                sources = self._installation.sources(version)
 
     def _app(self, actor: Actor) -> None:
         session = self._session(actor)
@@ -185,11 +186,11 @@ class Play:
                     cursor.execute("INSERT INTO note VALUES (:id, 'acme', '7', :body)", binds)
         if what == "untold":  # plain SQL that does not say the tenant
             with session.cursor() as cursor:
-                cursor.execute("INSERT INTO RAG_ENQUEUE (SOURCE_TYPE, SOURCE_ID) VALUES ('note', :1)", [key])
+                cursor.execute("INSERT INTO RAG_ENQUEUE (SOURCE_TYPE, SOURCE_ID) VALUES (:1, :2)", [type_of(key), key])
             return
-        sources: Mapping[str, Source] = {"note": self._installation.sources[0]}
+        sources = self._installation.sources(0)
         enqueue(
-            session, SourceKey("note", key, tenant=tenant), sources=sources,
+            session, SourceKey(type_of(key), key, tenant=tenant), sources=sources,
             schema=self._installation.database.schema, lane=int(lane),
         )  # fmt: skip
 
@@ -265,14 +266,15 @@ class Play:
             queue.retry(database)
             return
         if what == "resume":
-            in_force.resume(session, database.schema, "note")
+            for name in ("note", "memo"):
+                in_force.resume(session, database.schema, name)
             return
         if what == "purge":
             queue.purge(database, queue.Choice())
             return
         if what == "deploy":
             self.world.deployed = int(rest[0])
-        source = self._installation.source(self.world.deployed)
+        source = self._installation.sources(self.world.deployed)[rest[0] if what == "reindex" else "note"]
         if what == "start":
             backfill_at_start(database, source, self._installation.settings)
             return

@@ -7,7 +7,7 @@ import random
 from tests.local.interleavings.actors import Actor, Order
 from tests.local.interleavings.play import Outcome, Play, Violation
 from tests.local.interleavings.story import Story
-from tests.local.interleavings.world import Installation
+from tests.local.interleavings.world import MEMO, Installation
 
 __all__ = ["play_seed"]
 
@@ -62,6 +62,8 @@ def _chaos(play: Play, chance: random.Random) -> None:
         assert actor is not None
         last = actor
         order = _order(actor, budget, chance)
+        if order is Order.BROKEN:
+            play.world.at_fault.add(MEMO)  # nobody can tell a function's failure from its only entity's
         if order is not Order.GO:
             budget[order] -= 1
         director.step(actor, order)

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tests.local.interleavings.world import ENTITIES, VERSIONS
+from tests.local.interleavings.world import ENTITIES, VERSIONS, type_of
 
 __all__ = ["ACTORS", "WORKERS", "Change", "Story", "Transaction"]
 
@@ -105,5 +105,8 @@ def _operation(chance: random.Random, keys: Sequence[str]) -> Transaction:
     if what == "deploy":
         return Transaction((("deploy", str(chance.randrange(VERSIONS))),))
     if what == "silent":
-        return Transaction((("silent", chance.choice(keys)), ("reindex",)))
+        key = chance.choice(keys)
+        return Transaction((("silent", key), ("reindex", type_of(key))))
+    if what == "reindex":
+        return Transaction((("reindex", chance.choice(("note", "memo"))),))
     return Transaction(((what,),))

@@ -26,14 +26,15 @@ from oraclerag.local import LocalDatabase
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.model.load import load_model
 from oraclerag.model.use import use_model
-from oraclerag.records import fingerprint_half
-from oraclerag.source import SelectSource, Source
+from oraclerag.records import Document, fingerprint_half
+from oraclerag.source import FunctionSource, SelectSource, Source
 from tests.local.conftest import Account
 from tests.local.interleavings.sessions import ActorDatabase, ActorSession, open_session
 
-__all__ = ["ENTITIES", "MAX_ATTEMPTS", "Installation", "World", "open_installation"]
+__all__ = ["ENTITIES", "MAX_ATTEMPTS", "MEMO", "Installation", "World", "open_installation", "type_of"]
 
 ENTITIES = ("1", "2", "3", "4")
+MEMO = "4"  # the entity of the other source, which is a function
 MAX_ATTEMPTS = 2
 VERSIONS = 3  # of the source's settings
 UNREADABLE, UNWRITABLE = "unreadable", "UNWRITABLE"
@@ -47,11 +48,29 @@ CREATE TABLE note (id NUMBER(9) PRIMARY KEY, tenant_id VARCHAR2(20), owner_id VA
 REFUSES = f"ALTER TABLE RAG_CHUNK ADD CONSTRAINT CHUNK_IS_WRITABLE CHECK (CONTENT NOT LIKE '%{UNWRITABLE}%')"
 
 
+def type_of(key: str) -> str:
+    """Give the source of an entity."""
+    return "memo" if key == MEMO else "note"
+
+
+def read_memos(connection: oracledb.Connection, ids: Sequence[str]) -> dict[str, Document | None]:
+    """Read the one memo there is."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"select id, tenant_id, owner_id, body from note where id = {MEMO}")
+        rows = cursor.fetchall()
+    if any(row[3] == UNREADABLE for row in rows):
+        raise ValueError
+    return {
+        str(number): Document(f"[MEMO #{number}] {body}", tenant=tenant, owner=owner)
+        for number, tenant, owner, body in rows
+    }
+
+
 def note_settings(version: int, **more: Any) -> SourceSettings:
     """The source; each version of its settings prints another text."""
     settings = SourceSettings(
         name="note",
-        select="select id as source_id, tenant_id, owner_id, body from note",
+        select=f"select id as source_id, tenant_id, owner_id, body from note where id <> {MEMO}",
         visibility="owner",
         template=(
             f"{{% if body == '{UNREADABLE}' %}}{{{{ 1 // 0 }}}}{{% endif %}}"
@@ -79,14 +98,15 @@ class Installation:
     sessions: dict[str, tuple[ActorSession, int]]
     threads: ThreadPoolExecutor
     model: ActiveModel
-    sources: list[SelectSource]
+    notes: list[SelectSource]
+    memos: FunctionSource
     reset: Callable[[int], None] = _nothing
 
-    def source(self, version: int) -> SelectSource:
-        """Give a source of one's own that knows its columns already: every run asks the same questions."""
-        made = copy.copy(self.sources[version])
-        made._children = {}
-        return made
+    def sources(self, version: int) -> dict[str, Source]:
+        """Give sources of one's own that know their columns already: every run asks the same questions."""
+        note, memo = copy.copy(self.notes[version]), copy.copy(self.memos)
+        note._children = {}
+        return {"note": note, "memo": memo}
 
     def database_of(self, session: ActorSession) -> Database:
         return ActorDatabase(self.settings, session, self.database.schema)
@@ -123,18 +143,21 @@ def open_installation(account: Account, local: LocalDatabase, model_file: Path, 
         made = Installation(
             account, settings, database, quiet, observer, {}, ThreadPoolExecutor(len(actors)), active_model(quiet, database.schema),
             [SelectSource(note_settings(version)) for version in range(VERSIONS)],
+            FunctionSource("memo", read_memos, visibility="owner", ids=f"select id, tenant_id from note where id = {MEMO}",
+                           tenants=True),
         )  # fmt: skip
-        for source in made.sources:
+        made.memos.enumeration(quiet)
+        for source in made.notes:
             source.described(quiet)
         cursor.executemany(
             "INSERT INTO note VALUES (:1, 'acme', '7', :2)", [[int(number), f"first {number}"] for number in ENTITIES]
         )
         cursor.executemany(
-            "INSERT INTO RAG_ENQUEUE (SOURCE_TYPE, SOURCE_ID, TENANT_ID) VALUES ('note', :1, 'acme')",
-            [[number] for number in ENTITIES],
+            "INSERT INTO RAG_ENQUEUE (SOURCE_TYPE, SOURCE_ID, TENANT_ID) VALUES (:1, :2, 'acme')",
+            [[type_of(number), number] for number in ENTITIES],
         )
         quiet.commit()
-        assert drain(database, {"note": made.source(0)}, settings).indexed == len(ENTITIES)
+        assert drain(database, made.sources(0), settings).indexed == len(ENTITIES)
         made.reset = _reset(cursor, observer, database.schema)
     for name in actors:
         before = _backends(observer)
@@ -155,12 +178,16 @@ def _reset(cursor: oracledb.Cursor, observer: psycopg.Connection, owner: str) ->
 
     It goes to PostgreSQL as one message: a run begins in a millisecond.
     """
-    cursor.execute("SELECT SETTING_VALUE FROM RAG_SETTING WHERE SCOPE_NAME = 'note' AND SETTING = 'fingerprint'")
-    ((settings,),) = cursor.fetchall()
+    cursor.execute("SELECT SCOPE_NAME, SETTING_VALUE FROM RAG_SETTING WHERE SETTING = 'fingerprint'")
+    in_force = cursor.fetchall()
     statements = [f'DELETE FROM "{owner}"."{table}"' for table in ("RAG_DIRTY", "RAG_ENTITY", "NOTE")]
     statements += [
         f"""DELETE FROM "{owner}"."RAG_SETTING" WHERE "SCOPE_NAME" <> '*' AND "SETTING" <> 'fingerprint'""",
-        f"""UPDATE "{owner}"."RAG_SETTING" SET "SETTING_VALUE" = '{settings}' WHERE "SETTING" = 'fingerprint'""",
+        *(
+            f"""UPDATE "{owner}"."RAG_SETTING" SET "SETTING_VALUE" = '{settings}' """
+            f"""WHERE "SCOPE_NAME" = '{source}' AND "SETTING" = 'fingerprint'"""
+            for source, settings in in_force
+        ),
     ]
     cursor.execute("CREATE TABLE first_note AS SELECT * FROM note")
     statements.append(f'INSERT INTO "{owner}"."NOTE" SELECT * FROM "{owner}"."FIRST_NOTE" WHERE "ID" <= %s')
@@ -262,15 +289,17 @@ class World:
             self.end_lease(token)
         with installation.quiet.cursor() as cursor:
             cursor.execute("DELETE FROM RAG_SETTING WHERE SETTING = 'paused'")
-            cursor.execute("SELECT SETTING_VALUE FROM RAG_SETTING WHERE SETTING = 'fingerprint'")
+            cursor.execute(
+                "SELECT SETTING_VALUE FROM RAG_SETTING WHERE SCOPE_NAME = 'note' AND SETTING = 'fingerprint'"
+            )
             (settings,) = cursor.fetchone() or (None,)
         installation.quiet.commit()
         self.deployed = next(
             version
-            for version, source in enumerate(installation.sources)
+            for version, source in enumerate(installation.notes)
             if fingerprint_half(source.fingerprint(installation.model), "settings") == settings
         )
-        sources: dict[str, Source] = {"note": installation.source(self.deployed)}
+        sources = installation.sources(self.deployed)
         state = self.fresh_state()
         for _ in range(60):
             self.end_pauses()
@@ -298,14 +327,18 @@ class Verdict:
         self._world = world
         installation = world.installation
         model = installation.model
-        source = installation.source(world.deployed)
-        self._fingerprint = source.fingerprint(model)
-        read = source.read_each(installation.quiet, ENTITIES)
-        self._unreadable = read.failures
+        sources = installation.sources(world.deployed)
+        self._fingerprints = {name: source.fingerprint(model) for name, source in sources.items()}
+        documents: dict[str, Document] = {}
+        self._unreadable: set[str] = set()
+        for name, source in sources.items():
+            read = source.read_each(installation.quiet, [key for key in ENTITIES if type_of(key) == name])
+            documents |= read.documents
+            self._unreadable |= read.failures.keys()
         limits = Limits(model.max_tokens, model.counter.count, model.passage_prefix)
         self._wanted: dict[str, list[tuple[Any, ...]]] = {}
         self._rights: dict[str, tuple[Any, ...]] = {}
-        for key, document in read.documents.items():
+        for key, document in documents.items():
             if document.tenant is not None:
                 rights = (document.tenant, "OWNER", document.owner)
                 self._rights[key] = rights
@@ -384,7 +417,7 @@ class Verdict:
             wanted = self._wanted.get(key, [])
             right = self._rights.get(key, (None,))[0]
             state = (tenant, fingerprint, chunks, document)
-            must_be = (right, self._fingerprint if wanted else None, len(wanted), right)
+            must_be = (right, self._fingerprints[type_of(key)] if wanted else None, len(wanted), right)
             if state != must_be:
                 found.append(f"entity {key}: RAG_ENTITY and RAG_DOCUMENT say {state}, not {must_be}")
         return found
