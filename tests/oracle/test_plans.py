@@ -66,6 +66,25 @@ def test_a_claim_uses_the_index_of_the_queue(tracker: Tracker, sent: list[tuple[
     claim(tracker, tracker.connection, 4)
     found = plan(tracker.connection, sent, "FIRST_ROWS(32)")
     assert "RAG_DIRTY_PICK_IDX" in found
+    assert "SORT ORDER BY" not in found  # it would lock every row that is due
+
+
+def test_statistics_of_an_empty_queue_mislead_nobody(tracker: Tracker, sent: list[tuple[str, Any]]) -> None:
+    with tracker.connection.cursor() as cursor:
+        cursor.execute("BEGIN DBMS_STATS.GATHER_TABLE_STATS(USER, 'RAG_DIRTY'); END;")
+    tracker.task(1)
+    tracker.enqueue(1)
+    tracker.drain()
+    for words, index in (
+        ("AS FIRST_BULK", "RAG_DIRTY_PICK_IDX"),
+        ("FIRST_ROWS(32)", "RAG_DIRTY_PICK_IDX"),
+        ("LEADING(e)", "RAG_DIRTY_SRC_IDX"),
+        ("CRASHES = CRASHES + 1", "RAG_DIRTY_PK"),
+        ("DELETE /*+", "RAG_DIRTY_PK"),
+    ):
+        found = plan(tracker.connection, sent, words)
+        assert index in found
+        assert not re.search(r"TABLE ACCESS (STORAGE )?FULL *\| *RAG_DIRTY", found)
 
 
 def test_a_claim_locks_the_rows_that_it_fetches_and_no_more(tracker: Tracker) -> None:
