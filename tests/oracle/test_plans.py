@@ -33,7 +33,9 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
     return statements
 
 
-def literal(value: str | float) -> str:
+def literal(value: str | float | None) -> str:
+    if value is None:
+        return "NULL"
     return repr(value) if isinstance(value, (int, float)) else "'" + value.replace("'", "''") + "'"
 
 
