@@ -162,6 +162,7 @@ def test_a_cut_at_a_round_trip_loses_nothing(
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("fault", [Fault.CUT_BEFORE, Fault.CUT_AFTER], ids=lambda fault: fault.value)
 def test_a_cut_at_every_round_trip_loses_nothing(
     tracker: Tracker, proxy: Proxy, worker: Callable[..., Worker], fault: Fault
@@ -206,6 +207,7 @@ def every_hole(
                 proxy.notice()
             assert blameless(tracker)
             other.drain_until_empty(tracker, one_lease_later=True)
+            proxy.notice()
             same.come_back()
             must_hold(tracker)
     raise AssertionError("There is no end of round trips.")
@@ -220,6 +222,7 @@ def test_a_connection_that_dies_without_a_word_holds_up_no_worker_for_ever(
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("fault", [Fault.HOLE_BEFORE, Fault.HOLE_AFTER], ids=lambda fault: fault.value)
 def test_a_connection_that_dies_at_every_round_trip_holds_up_no_worker_for_ever(
     tracker: Tracker, proxy: Proxy, worker: Callable[..., Worker], fault: Fault
