@@ -400,8 +400,8 @@ def execute_counted(
     if not rows:
         return []
     # The message by which the driver executes a cached statement once more has no place for "with row counts"
-    # (DPY-4006 when they are asked for): a statement that is not cached is executed in full every time. The same text may
-    # have been cached where nobody counted, and would be taken from there: this one has a text of its own.
+    # (DPY-4006 when they are asked for): a statement that is not cached is executed in full every time. The same text
+    # may have been cached where nobody counted, and would be taken from there: this one has a text of its own.
     cursor.prepare(f"{statement} /* counted */", cache_statement=False)
     if kinds:
         cursor.setinputsizes(**kinds)
