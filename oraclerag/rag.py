@@ -140,7 +140,13 @@ class Rag:
         A source that was paused and is green is taken up again, which commits. Raises UnknownSource.
         """
         chosen = [find(self._sources, name)] if name is not None else list(self._sources.values())
-        return checking.check(self.database, chosen)
+        found = []
+        for checked in checking.check(self.database, chosen):
+            if checked.green:
+                more = triggering.problems(self.database, self._sources[checked.source])
+                checked = dataclasses.replace(checked, problems=(*checked.problems, *more))
+            found.append(checked)
+        return found
 
     # -- write path ---------------------------------------------------------------------------------------------------
 

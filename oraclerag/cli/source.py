@@ -118,9 +118,9 @@ def triggers(
         screen.data(data | {"unwanted": planned.unwanted, "grants": planned.grants, "effects": planned.effects})
     elif apply:
         screen.say(
-            f"{len(planned.triggers)} triggers are in place, {planned.changes} of them new or changed or dropped."
+            f"Triggers in place: {len(planned.triggers)}; created, replaced or dropped: {planned.changes}."
             if planned.changes
-            else f"{len(planned.triggers)} triggers are in place; nothing to do."
+            else f"Triggers in place: {len(planned.triggers)}; nothing to do."
         )
 
 
@@ -147,10 +147,10 @@ def _confirm(planned: TriggerPlan) -> None:
     """Ask on a terminal; where nobody can answer, nothing is changed."""
     from oraclerag.errors import InputError
 
-    what = f"{planned.changes} triggers are created, replaced or dropped, with the effects named above"
+    what = f"Triggers to create, replace or drop: {planned.changes}, with the effects named above."
     if not sys.stdin.isatty():
-        raise InputError(f"Without a terminal nobody can agree: {what}.", hint="Say --yes where that is meant.")
-    typer.confirm(f"{what[0].upper()}{what[1:]}. Go on?", abort=True, err=True)
+        raise InputError(f"{what} Without a terminal nobody can agree.", hint="Say --yes where that is meant.")
+    typer.confirm(f"{what} Go on?", abort=True, err=True)
 
 
 def enqueue(

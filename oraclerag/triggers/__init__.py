@@ -16,8 +16,8 @@ import oracledb
 
 from oraclerag.config import table_entries
 from oraclerag.database import Database, driver_types, translated
-from oraclerag.errors import ConfigurationError, StatementFailed
-from oraclerag.source import Source
+from oraclerag.errors import ConfigurationError, SourceError, StatementFailed
+from oraclerag.source import Source, SourceProblem
 from oraclerag.source.dictionary import Dictionary, Named
 from oraclerag.source.reads import TableName
 from oraclerag.statements import Statements, qualified, quoted
@@ -27,7 +27,7 @@ from oraclerag.triggers.table import read_table, table_named
 from oraclerag.triggers.watch import watched
 from oraclerag.triggers.write import MARK, trigger_name, trigger_text
 
-__all__ = ["Effect", "Installed", "Trigger", "TriggerPlan", "apply", "installed", "plan", "script"]
+__all__ = ["Effect", "Installed", "Trigger", "TriggerPlan", "apply", "installed", "plan", "problems", "script"]
 
 _DIGEST = re.compile(re.escape(MARK) + r"([0-9a-f]{16})")
 
@@ -136,6 +136,38 @@ def apply(database: Database, planned: TriggerPlan) -> None:
                     hint="The owner of the table needs INSERT on RAG_ENQUEUE and READ on what a query reads, granted "
                     "directly and not through a role. `oraclerag source triggers --sql` prints it to try by hand.",
                 )
+
+
+def problems(database: Database, source: Source) -> list[SourceProblem]:
+    """Give what is wrong with the triggers of a source; all of it are warnings.
+
+    An entry that cannot become one; and, where some are there, those that are missing, do not work, are not wanted, or
+    were made of other settings.
+    """
+    if not source.settings.tables:
+        return []
+    try:
+        planned = plan(database, [source])
+    except (ConfigurationError, SourceError) as error:
+        return [SourceProblem(source.name, "NO_TRIGGER", error.message, error.hint, "warning")]
+    there = [trigger for trigger in planned.triggers if trigger.state != "new"]
+    if not there and not planned.unwanted:
+        return []  # the program announces what it changes, or they come later
+    remedy = f"`oraclerag source triggers {source.name} --apply` creates, replaces and drops them."
+    words = {
+        "new": ("TRIGGER_MISSING", "has an entry, but no trigger announces its changes"),
+        "changed": ("TRIGGER_STALE", "has a trigger that is disabled, invalid, or made of other settings or columns"),
+    }
+    found = [
+        SourceProblem(source.name, words[trigger.state][0], f"The table {trigger.table} {words[trigger.state][1]}.",
+                      remedy, "warning")
+        for trigger in planned.triggers
+        if trigger.state != "same"
+    ]  # fmt: skip
+    return found + [
+        SourceProblem(source.name, "TRIGGER_UNWANTED", f"Nothing wants the trigger {name} any more.", remedy, "warning")
+        for name in planned.unwanted
+    ]
 
 
 def script(planned: TriggerPlan) -> str:

@@ -52,8 +52,8 @@ class Column:
 class Table:
     """A table with its columns, and the driver's types of those that a SELECT with a star gives.
 
-    ``changed_along`` are tables whose rows its DELETE changes, ``changed_by`` those whose DELETE changes its rows, by an
-    UPDATE too where ``set_null``; ``changing`` are triggers that may change a value which no UPDATE names.
+    ``changed_along`` are tables whose rows its DELETE changes, ``changed_by`` those whose DELETE changes its rows (if
+    ``set_null``, by an UPDATE too); ``changing`` are triggers that may change a value which no UPDATE names.
     """
 
     named: Named

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import oracledb
 import pytest
 
 from oraclerag.cli import main
@@ -298,7 +299,31 @@ def test_status_index_models_and_sources(shell: Shell) -> None:
     assert shell.json("source", "list")[0]["visibility"] == "owner"
     assert shell.json("source", "check") == [{"source": "note", "problems": [], "paused": None, "resumed": False}]
     assert shell.call("source", "check").stdout == "note: green\n"
-    assert shell.json("source", "triggers")["statements"][0].startswith("CREATE OR REPLACE TRIGGER")
+    planned = shell.json("source", "triggers")
+    assert planned["statements"][0].startswith("CREATE OR REPLACE TRIGGER")
+    assert [trigger["state"] for trigger in planned["triggers"]] == ["same"]
+
+
+def test_triggers_are_shown_agreed_to_and_changed(shell: Shell) -> None:
+    seen = shell.call("source", "triggers", "note")
+    assert "NOTES.RAG_NOTE$NOTE" in seen.stdout
+    assert "stops: loading through the direct path interface" in seen.stderr
+    assert "nothing to do" in shell.call("source", "triggers", "--apply").stderr
+    script = shell.call("source", "triggers", "--sql").stdout
+    assert "SET DEFINE OFF\n" in script
+    assert script.endswith("END;\n/\n")
+    with oracledb.connect(
+        user="NOTES", password=shell.environment["ORACLE_PASSWORD"], dsn=shell.environment["ORACLE_DSN"]
+    ) as connection:
+        connection.cursor().execute('ALTER TRIGGER "RAG_NOTE$NOTE" DISABLE')
+    refused = shell.call("source", "triggers", "--apply", expect=1)  # no terminal, so nobody can agree
+    assert "Triggers to create, replace or drop: 1, with the effects" in refused.stderr
+    assert "Say --yes" in refused.stderr
+    assert "is disabled, invalid, or made of other" in shell.call("source", "check").stdout
+    done = shell.json("source", "triggers", "--apply", "--yes")
+    assert (done["applied"], done["triggers"][0]["state"]) == (True, "changed")
+    assert shell.call("source", "check").stdout == "note: green\n"
+    assert "give one of them" in shell.call("source", "triggers", "--apply", "--sql", expect=2).stderr
 
 
 def test_chunk_shows_the_cuts(shell: Shell) -> None:

@@ -182,3 +182,14 @@ def test_the_page_lists_them() -> None:
         "ROWID",
         "Statistics",
     } <= {*subjects}
+
+
+def test_a_trigger_is_valid_or_is_not_there(cursor: oracledb.Cursor) -> None:
+    with pytest.raises(oracledb.DatabaseError, match="ORA-06550"):
+        cursor.execute("CREATE TRIGGER tr AFTER INSERT ON t FOR EACH ROW BEGIN INSERT INTO nope VALUES (1); END;")
+    assert value(cursor, "SELECT COUNT(*) FROM user_triggers") == 0
+    cursor.execute("CREATE TABLE other (id NUMBER)")
+    cursor.execute("CREATE TRIGGER tr AFTER INSERT ON t FOR EACH ROW BEGIN INSERT INTO other VALUES (:NEW.id); END;")
+    assert value(cursor, "SELECT COUNT(*) FROM user_dependencies") == 0
+    cursor.execute("DROP TABLE other PURGE")
+    assert value(cursor, "SELECT status FROM user_objects WHERE object_type = 'TRIGGER'") == "VALID"

@@ -436,3 +436,67 @@ def test_a_trigger_on_a_table_of_many_columns_is_not_too_long(tracker: Tracker) 
     tracker.sql("INSERT INTO area (id) VALUES (1)")
     tracker.sql("UPDATE area SET column_number_7_with_a_long_name = 'x'")
     assert announced(tracker) == [("1", 0, "-"), ("1", 0, "-")]
+
+
+# -- source check -----------------------------------------------------------------------------------------------------
+
+
+def test_a_check_says_which_triggers_are_missing_or_of_other_settings(tracker: Tracker) -> None:
+    source = tracker.sources["task"]
+    assert triggering.problems(tracker.database, source) == []  # none: the program may announce its changes
+    fewer = SelectSource(dataclasses.replace(TASK, tables={"task": "id", "task_comment": "id"}))
+    apply(tracker.database, [fewer])
+    found = triggering.problems(tracker.database, source)
+    assert [(problem.code, problem.severity) for problem in found] == [
+        ("TRIGGER_STALE", "warning"),
+        ("TRIGGER_MISSING", "warning"),
+    ]
+    apply(tracker.database, [source])
+    assert triggering.problems(tracker.database, source) == []
+    (unwanted,) = triggering.problems(
+        tracker.database,
+        SelectSource(dataclasses.replace(TASK, tables={"task": "id", "sprint": TASK.tables["sprint"]})),
+    )
+    assert unwanted.code == "TRIGGER_UNWANTED"
+    tracker.sql('ALTER TRIGGER "RAG_TASK$SPRINT" DISABLE')
+    (stale,) = triggering.problems(tracker.database, source)
+    assert "SPRINT has a trigger that is disabled" in stale.message
+    (none,) = triggering.problems(tracker.database, SelectSource(dataclasses.replace(TASK, tables={"task": "ident"})))
+    assert (none.code, none.severity) == ("NO_TRIGGER", "warning")
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "words"),
+    [
+        ({"tables": {"task": "id", "task_comment": "task_id"}}, "TABLE_WITHOUT_ENTRY", "depend on SPRINT (the select)"),
+        ({"tables": {"task": "id", "sprint": "id"}}, "TABLE_WITHOUT_ENTRY", "TASK_COMMENT (the select of children.comments)"),
+        (
+            {"tables": dict(TASK.tables) | {"note": "select t.id from task t join area a on a.id = t.sprint_id where a.note = :id"}},
+            "TABLE_WITHOUT_ENTRY",
+            "AREA (the query of the entry note)",
+        ),
+        ({"tables": {}}, "NO_TABLES", "a change of SPRINT, TASK, TASK_COMMENT concerns"),
+        ({"select": "select o.id as source_id, o.title from open_task o", "tables": {"sprint": "id"}}, "TABLE_WITHOUT_ENTRY",
+         "TASK, through the view OPEN_TASK"),
+        ({"select": "select o.id as source_id, o.title from open_task o", "tables": {"task_synonym": "id"}}, None, ""),
+        ({"select": "with q as (select id from task) select q.id as source_id, a.name as title from q, area a",
+          "tables": {"task": "id"}}, "TABLE_WITHOUT_ENTRY", "AREA"),
+    ],
+)  # fmt: skip
+def test_a_check_names_every_table_that_nobody_watches(
+    tracker: Tracker, change: dict[str, Any], code: str | None, words: str
+) -> None:
+    tracker.sql("CREATE TABLE area (id NUMBER, name VARCHAR2(20), note NUMBER)")
+    tracker.sql("CREATE TABLE note (id NUMBER)")
+    tracker.sql("CREATE VIEW open_task AS SELECT id, title FROM task WHERE status = 'OPEN'")
+    tracker.sql("CREATE SYNONYM task_synonym FOR task")
+    settings = dataclasses.replace(TASK, **change)
+    if "select" in change:
+        settings = dataclasses.replace(
+            settings, template=None, body="title", owner=None, sprint=None, occurred_at=None, metadata=(), children={},
+            visibility="shared",
+        )  # fmt: skip
+    problems = SelectSource(settings).check(tracker.connection)
+    assert [(problem.code, problem.severity) for problem in problems] == ([(code, "warning")] if code else [])
+    if code:
+        assert words in problems[0].message
