@@ -148,20 +148,21 @@ class _Audit:
         return self._report(self._total(), how_many)
 
     def _inspect(self, ids: Sequence[str], total: int, on_progress: Progress | None) -> None:
-        """Compare entities, and those that look wrong once more."""
-        suspects = []
+        """Compare entities, and those that look wrong once more, unless the queue says already that they wait."""
+        suspects: dict[str, bool] = {}  # whether it is hidden
         for part in parts(ids, _BATCH):
             looks = self._look(part)
-            suspects += [key for key, (_, verdict) in looks.items() if verdict.kind is not None]
+            suspects |= {key: indexed.hidden for key, (indexed, verdict) in looks.items() if verdict.kind is not None}
             self._counts["equal"] += sum(verdict.kind is None for _, verdict in looks.values())
             if on_progress is not None:
                 on_progress(min(self._counts.total() + len(suspects), total), total)
+        queued = dict(self._rows("queued", list(suspects)))
+        for key, ready in queued.items():
+            self._count("waiting" if ready else "dead", hidden=suspects.pop(key))
+        left = list(suspects)
         for _ in range(_ROUNDS):
-            changed: list[str] = []
-            for part in parts(suspects, _BATCH):
-                changed += self._judge(part)
-            suspects = changed
-        self._counts["waiting"] += len(suspects)
+            left = [key for part in parts(left, _BATCH) for key in self._judge(part)]
+        self._counts["waiting"] += len(left)
 
     def _judge(self, ids: Sequence[str]) -> list[str]:
         """Count what is wrong and why; gives those that were written meanwhile, of which nothing can be said."""
@@ -174,7 +175,7 @@ class _Audit:
         changed, wrong = [], list[tuple[str, Indexed, Verdict]]()
         for key, (indexed, verdict) in looks.items():
             if key in queued:
-                self._count("waiting" if queued[key] else "dead", indexed)
+                self._count("waiting" if queued[key] else "dead", hidden=indexed.hidden)
             elif states.get(key) != indexed.state:
                 changed.append(key)
             else:
@@ -186,16 +187,16 @@ class _Audit:
 
     def _wrong(self, key: str, indexed: Indexed, verdict: Verdict) -> None:
         assert verdict.kind is not None  # noqa: S101 - the caller has asked
-        self._count(verdict.kind, indexed)
+        self._count(verdict.kind, hidden=indexed.hidden)
         if verdict.kind == "stale":
             self._differs.update(verdict.differs)
         found = self._found.setdefault(verdict.kind, [])
         if len(found) < self._examples:
             found.append(AuditFinding(verdict.kind, SourceKey(self._source.name, key, verdict.tenant), verdict.differs))
 
-    def _count(self, kind: str, indexed: Indexed) -> None:
+    def _count(self, kind: str, *, hidden: bool) -> None:
         self._counts[kind] += 1
-        self._hidden += indexed.hidden
+        self._hidden += hidden
 
     def _look(self, ids: Sequence[str]) -> dict[str, tuple[Indexed, Verdict]]:
         """Read entities from the index, then from the source, and compare."""

@@ -20,6 +20,7 @@ from oraclerag.errors import InputError, SourceChanged, StatementFailed
 from oraclerag.merge import Merge
 from oraclerag.records import AuditReport, Document, SourceKey
 from oraclerag.source import FunctionSource, SelectSource, Source, from_settings
+from tests.benchmarks.backfill import fill, peak
 from tests.local.write_path.tracker import TASK, Tracker
 
 pytestmark = pytest.mark.one_size  # nothing here depends on the length of strings
@@ -230,6 +231,25 @@ def test_ranges_and_batches_leave_nothing_out_and_count_nothing_twice(
     assert counts(look(tracker, on_progress=lambda done, total: told.append((done, total)))) == expected
     assert told == sorted(told)
     assert {total for _, total in told} == {25}
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_the_memory_of_an_audit_does_not_grow_with_the_source(
+    tracker: Tracker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everything is wrong, which is the worst: what is equal is forgotten at once."""
+    monkeypatch.setattr(module, "_RANGE", 1_000)
+    peaks = []
+    for how_many in (8_000, 2_000, 8_000):  # the first one fills caches of words and statements
+        tracker.clear()
+        fill(tracker, how_many)
+
+        def missing(how_many: int = how_many) -> None:
+            assert look(tracker).missing == how_many
+
+        peaks.append(peak(missing))
+    assert peaks[2] < peaks[1] * 1.3, peaks
 
 
 @pytest.mark.parametrize("everything", [False, True])
