@@ -272,6 +272,32 @@ def test_enqueue_backfill_reindex(shell: Shell) -> None:
     assert report["index"]["state"] is None
 
 
+def test_an_audit_says_what_is_wrong_and_repairs_it(shell: Shell, database: LocalDatabase) -> None:
+    import oracledb
+
+    [report] = shell.json("audit")
+    assert (report["total"], report["equal"], report["examples"]) == (3, 3, [])
+    with oracledb.connect(user="NOTES", password=shell.environment["ORACLE_PASSWORD"], dsn=database.dsn) as connection:
+        connection.cursor().execute("DELETE FROM RAG_CHUNK WHERE SOURCE_ID = '2'")
+        connection.commit()
+    shown = shell.call("audit", "--source", "note", "--sample", "2000", expect=3)
+    assert re.search(r"note +3 +3 +2 +1\n", shown.stdout)
+    assert re.search(r"missing +note:2", shown.stdout)
+    assert "remedy: `oraclerag audit --repair`" in shown.stderr
+    assert shell.json("audit", expect=3)[0]["examples"][0]["key"]["id"] == "2"
+    [estimate] = shell.json("reindex", "--dry-run")
+    assert (estimate["entities"], estimate["total"], estimate["sampled"]) == (1, 3, 1)
+    assert estimate["tokens"] > 5
+    shown = shell.call("backfill", "--dry-run")
+    assert "estimated tokens" in shown.stdout
+    assert "Nothing was written" in shown.stderr
+    assert [entry["rows"] for entry in shell.json("queue", "status")["backlog"]] == []
+    assert "They are enqueued" in shell.call("audit", "--repair", expect=3).stderr
+    assert "waiting" in shell.call("audit").stdout
+    shell.call("worker", "--once")
+    assert shell.json("audit")[0]["equal"] == 3
+
+
 def test_several_workers_share_the_queue(shell: Shell) -> None:
     shell.call("backfill", "--all")
     reports = [
