@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from array import array
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -106,7 +109,11 @@ def pair(database: Database) -> tuple[Driver, Driver]:
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(rows=rows_with_faults, batch=st.booleans(), statement=st.sampled_from([INSERT, "INSERT", "MERGE", "UPDATE"]))
+@given(
+    rows=rows_with_faults,
+    batch=st.booleans(),
+    statement=st.sampled_from(["INSERT", "MERGE", "UPDATE", "UPDATE BY KEY", "DELETE BY KEY"]),
+)
 def test_an_array_is_its_rows_one_by_one(
     pair: tuple[Driver, Driver], rows: list[tuple[int, str | None]], batch: bool, statement: str
 ) -> None:
@@ -115,15 +122,21 @@ def test_an_array_is_its_rows_one_by_one(
         "MERGE": "MERGE INTO t USING (SELECT :1 AS id FROM dual) s ON (t.id = s.id)"
         " WHEN MATCHED THEN UPDATE SET name = :2 WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id, :2)",
         "UPDATE": "UPDATE t SET id = :1, name = :2 WHERE id <= 5",
-    }.get(statement, statement)
+        "UPDATE BY KEY": "UPDATE t SET name = :2 WHERE id = :1",
+        "DELETE BY KEY": "DELETE FROM t WHERE id = :1 AND name <> NVL(:2, '-')",
+    }[statement]
     types = [NUMBER, TEXT]
     if statement == "MERGE":
         rows = [(number, name, name) for number, name in rows]  # type: ignore[misc]
         types = [NUMBER, TEXT, TEXT]
+    elif statement == "UPDATE BY KEY":
+        rows = [(name, number) for number, name in rows]  # type: ignore[misc]
+        types = [TEXT, NUMBER]
     array, single = pair
     for driver in pair:
         driver.rollback()
-        driver.dml("INSERT INTO t VALUES (3, 'there')")
+        for number in range(3, 25, 3):
+            driver.dml("INSERT INTO t VALUES (:1, 'there')", number)
     counts: list[int] = []
     errors: list[tuple[int, int]] = []
     for offset, row in enumerate(rows):
@@ -144,6 +157,51 @@ def test_an_array_is_its_rows_one_by_one(
         assert (result.counts, found) == (counts, errors)
     everything = "SELECT id, name FROM t ORDER BY id"
     assert array.rows(everything) == single.rows(everything)
+
+
+def test_a_row_may_need_the_one_before_it(db: Driver) -> None:
+    db.run("CREATE TABLE t (id NUMBER PRIMARY KEY, name VARCHAR2(10), parent NUMBER REFERENCES t (id))")
+    sql = "INSERT INTO t (id, name, parent) VALUES (:1, 'x', :2)"
+    result = db.many(sql, [(1, None), (3, 2), (2, 1), *((n, 1) for n in range(4, 20))], [NUMBER, NUMBER])
+    assert result.error is not None
+    assert (result.error.number, result.counts) == (2291, [1])
+    db.many(sql, [(n, n - 1) for n in range(2, 20)], [NUMBER, NUMBER])
+    result = db.many("DELETE FROM t WHERE id = :1", [(19,), (18,), (16,), (17,), (15,)], [NUMBER])
+    assert result.error is not None
+    assert (result.error.number, result.counts) == (2292, [1, 1])
+
+
+def test_the_order_of_rows_decides_about_unique_values(db: Driver) -> None:
+    db.run("CREATE TABLE t (id NUMBER PRIMARY KEY, name VARCHAR2(10) UNIQUE)")
+    db.many("INSERT INTO t VALUES (:1, :2)", [(n, f"n{n}") for n in range(6)], [NUMBER, TEXT])
+    sql = "UPDATE t SET name = :1 WHERE id = :2"
+    result = db.many(sql, [(f"n{n + 1}", n) for n in range(5, -1, -1)], [TEXT, NUMBER])
+    assert (result.counts, result.error) == ([1] * 6, None)
+    assert number_of(lambda: db.many(sql, [(f"n{n + 2}", n) for n in range(5)], [TEXT, NUMBER])) == 1
+
+
+def test_every_type_of_bind_goes_in_arrays(db: Driver) -> None:
+    db.run(
+        "CREATE TABLE t (n NUMBER, f BINARY_DOUBLE, c CHAR(3), v VARCHAR2(40), r RAW(4), d DATE, ts TIMESTAMP,"
+        " tz TIMESTAMP WITH TIME ZONE, i INTERVAL DAY TO SECOND, j JSON, b BOOLEAN, e VECTOR(2, FLOAT32), l CLOB, x BLOB)"
+    )
+    moment = dt.datetime(2026, 2, 3, 4, 5, 6, 789)  # noqa: DTZ001
+    values = (
+        Decimal("1.50"), 0.25, "ab", 'a"\\ {,} b', b"\0\xff", moment.replace(microsecond=0), moment,
+        moment.replace(tzinfo=dt.UTC), dt.timedelta(days=-1, seconds=5), {"a": ['"\\', None, 2]}, True,
+        array("f", [1.5, -2]), "text", b"bytes",
+    )  # fmt: skip
+    kinds = (
+        "NUMBER BINARY_DOUBLE CHAR VARCHAR RAW DATE TIMESTAMP TIMESTAMP_TZ INTERVAL_DS JSON BOOLEAN VECTOR CLOB BLOB"
+    )
+    types = [BindType(OraType[kind], 40) for kind in kinds.split()]
+    sql = f"INSERT INTO t VALUES ({', '.join(f':{n}' for n in range(1, 15))})"
+    rows = [values, (None,) * 14] * 4
+    assert db.many(sql, rows, types).counts == [1] * 8
+    for row in rows[:2]:
+        db.dml(sql, *row, types=types)
+    found = db.rows("SELECT * FROM t")
+    assert found[:8] == found[8:] * 4
 
 
 def test_a_subquery_in_values_sees_the_rows_before_it(table: Driver) -> None:

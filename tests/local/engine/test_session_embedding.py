@@ -88,6 +88,37 @@ def test_columns_are_embedded_in_one_batch(
     assert notes.rows("SELECT COUNT(*) FROM notes WHERE embedding IS NOT NULL") == [(0,)]
 
 
+def test_an_update_that_embeds_locks_what_it_reads(notes: Driver, connect: Connect) -> None:
+    sql = "UPDATE notes n SET n.embedding = VECTOR_EMBEDDING(m USING :1 || n.body AS data), n.id = n.id + 100 WHERE n.id < :2"
+    assert notes.dml(sql, ">", 3, types=[TEXT, NUMBER]) == 3
+    assert notes.rows("SELECT id, embedding FROM notes WHERE id >= 100 ORDER BY id") == [
+        (100 + n, vector(f">text {n}")) for n in range(3)
+    ]
+    other = connect()
+    assert number_of(lambda: other.rows("SELECT id FROM notes WHERE id = 1 FOR UPDATE NOWAIT")) == 54
+    notes.rollback()
+    assert other.rows("SELECT id FROM notes WHERE id = 1 FOR UPDATE NOWAIT") == [(1,)]
+
+
+def test_an_update_that_fails_after_embedding_leaves_its_transaction(notes: Driver) -> None:
+    notes.run("CREATE TABLE wide (body VARCHAR2(20), e VECTOR(4, FLOAT32))")
+    sql = "UPDATE wide SET e = VECTOR_EMBEDDING(m USING body AS data)"
+    assert notes.dml(sql) == 0
+    notes.commit()
+    notes.dml("INSERT INTO wide (body) VALUES ('a')")
+    assert number_of(lambda: notes.dml(sql)) == 51803
+    assert notes.session.in_transaction
+    notes.commit()
+    assert number_of(lambda: notes.dml(sql)) == 51803
+    assert not notes.session.in_transaction
+    assert notes.rows("SELECT body, e FROM wide") == [("a", None)]
+
+
+def test_an_updatable_view_is_embedded_too(notes: Driver) -> None:
+    notes.run("CREATE VIEW some_notes AS SELECT body, embedding FROM notes WHERE id < 2")
+    assert notes.dml("UPDATE some_notes SET embedding = VECTOR_EMBEDDING(m USING body AS data)") == 2
+
+
 def test_queries_embed_columns_and_remember(notes: Driver, models: FakeModels, connect: Connect) -> None:
     sql = "SELECT id FROM notes WHERE id < 7 ORDER BY VECTOR_DISTANCE(VECTOR_EMBEDDING(m USING body AS data), :1, EUCLIDEAN), id"
     assert notes.rows(sql, vector("text 3"))[0] == (3,)
