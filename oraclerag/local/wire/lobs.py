@@ -23,6 +23,9 @@ _INITIALIZED = 0x08
 _UTF16 = 0x80  # text travels as UTF-16, so offsets and amounts count its units
 _TEMPORARY = 0x01
 _UTF8_CHARSET = 873
+MEMORY_LIMIT = 1 << 30
+"""Bytes of the LOBs that one session keeps; a longer value PostgreSQL would not take."""
+_LOB_COST = 500  # of a LOB beside its bytes
 
 
 class Operation(enum.IntEnum):
@@ -52,15 +55,23 @@ class Lob:
         if isinstance(value, str) and not value.isascii():
             self.size = len(value.encode("utf-16-be")) // 2
         self._by_character = self.size == len(value)
+        self._units = b""  # the text as it travels, where units are no characters, once it is read
+
+    @property
+    def weight(self) -> int:
+        """Bytes that it takes, about."""
+        return len(self._value)
 
     def read(self, offset: int, amount: int) -> tuple[bytes, int]:
         """Give up to ``amount`` units from the 1-based ``offset`` as they travel, and how many they are."""
         start = max(offset, 1) - 1
+        amount = max(amount, 0)
         if isinstance(self._value, str):
             if self._by_character:
                 text = self._value[start : start + amount]
                 return text.encode("utf-16-be"), len(text)
-            data = self._value.encode("utf-16-be")[2 * start : 2 * (start + amount)]
+            self._units = self._units or self._value.encode("utf-16-be")
+            data = self._units[2 * start : 2 * (start + amount)]
             return data, len(data) // 2
         part = self._value[start : start + amount]
         return part, len(part)
@@ -83,8 +94,17 @@ class TemporaryLob(Lob):
     def read(self, offset: int, amount: int) -> tuple[bytes, int]:
         """Give up to ``amount`` units from the 1-based ``offset``, and how many they are."""
         start = (max(offset, 1) - 1) * self._unit
-        part = bytes(self._data[start : start + amount * self._unit])
+        part = bytes(self._data[start : start + max(amount, 0) * self._unit])
         return part, len(part) // self._unit
+
+    @property
+    def weight(self) -> int:
+        """Bytes that it takes."""
+        return len(self._data)
+
+    def growth(self, offset: int, data: bytes) -> int:
+        """Tell by how many bytes it grows when ``data`` is written at ``offset``."""
+        return max((max(offset, 1) - 1) * self._unit + len(data) - len(self._data), 0)
 
     def write(self, offset: int, data: bytes) -> None:
         """Put ``data`` at the 1-based ``offset``; a gap is filled with spaces or zeros."""
@@ -97,7 +117,7 @@ class TemporaryLob(Lob):
 
     def trim(self, size: int) -> None:
         """Shorten to ``size`` units; ORA-22926 when it is longer than the value."""
-        if size > self.size:
+        if not 0 <= size <= self.size:
             raise OraError(22926, "specified trim length is greater than current LOB value's length")
         del self._data[size * self._unit :]
         self.size = size
@@ -108,11 +128,12 @@ class TemporaryLob(Lob):
 
 
 class LobTable:
-    """The LOBs of one session by locator."""
+    """The LOBs of one session by locator; ORA-01652 when they become too many."""
 
     def __init__(self) -> None:
         self._lobs: dict[bytes, Lob] = {}
         self._last = 0
+        self._weight = 0
 
     def __len__(self) -> int:
         return len(self._lobs)
@@ -126,6 +147,7 @@ class LobTable:
 
     def add(self, lob: Lob) -> bytes:
         """Keep a LOB and give its locator."""
+        self._take(lob.weight + _LOB_COST)
         self._last += 1
         key = self._last.to_bytes(8, "big")
         self._lobs[key] = lob
@@ -143,11 +165,31 @@ class LobTable:
     def free(self, locators: bytes) -> None:
         """Forget LOBs; their locators come one after the other."""
         for start in range(0, len(locators), LOCATOR_SIZE):
-            self._lobs.pop(locators[start : start + LOCATOR_SIZE][_KEY], None)
+            lob = self._lobs.pop(locators[start : start + LOCATOR_SIZE][_KEY], None)
+            if lob is not None:
+                self._weight -= lob.weight + _LOB_COST
+
+    def write(self, lob: TemporaryLob, offset: int, data: bytes) -> None:
+        """Write into one of them."""
+        self._take(lob.growth(offset, data))
+        lob.write(offset, data)
+
+    def trim(self, lob: TemporaryLob, size: int) -> None:
+        """Shorten one of them."""
+        before = lob.weight
+        lob.trim(size)
+        self._weight -= before - lob.weight
+
+    def _take(self, size: int) -> None:
+        if self._weight + size > MEMORY_LIMIT:
+            limit = MEMORY_LIMIT // 1_000_000
+            raise OraError(1652, f"unable to extend temp segment: the local database keeps {limit} MB of LOBs")
+        self._weight += size
 
     def clear(self) -> None:
         """Forget everything."""
         self._lobs.clear()
+        self._weight = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +274,7 @@ def answer_lob_request(out: bytearray, request: LobRequest, lobs: LobTable) -> N
     elif operation is Operation.CLOSE:
         lob.open = False
     elif operation in (Operation.WRITE, Operation.TRIM):
-        _change(operation, request, lob)
+        _change(operation, request, lob, lobs)
     out.append(MessageType.PARAMETER)
     out += request.locator
     if request.amount is not None:
@@ -253,10 +295,10 @@ def _create(out: bytearray, request: LobRequest, lobs: LobTable) -> None:
     out.append(0)
 
 
-def _change(operation: Operation, request: LobRequest, lob: Lob) -> None:
+def _change(operation: Operation, request: LobRequest, lob: Lob, lobs: LobTable) -> None:
     if not isinstance(lob, TemporaryLob):
         raise OraError(3001, "unimplemented feature: writing through a locator; bind the new value in an UPDATE")
     if operation is Operation.WRITE:
-        lob.write(request.offset, request.data)
+        lobs.write(lob, request.offset, request.data)
     else:
-        lob.trim(request.amount or 0)
+        lobs.trim(lob, request.amount or 0)

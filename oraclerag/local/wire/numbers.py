@@ -12,6 +12,7 @@ import re
 from oraclerag.local.interface import OraError
 
 MAX_DIGITS = 40  # 20 pairs
+_MAX_SIZE = 22
 _MAX_EXPONENT = 62
 _MIN_EXPONENT = -65
 _EXPONENT_BIAS = 193
@@ -77,7 +78,12 @@ def _pack(negative: bool, digits: str, point: int) -> bytes:
 
 
 def decode_number(data: bytes) -> int | decimal.Decimal:
-    """Decode a number: an int when it is whole, else a Decimal that keeps every digit."""
+    """Decode a number: an int when it is whole, else a Decimal that keeps every digit.
+
+    ValueError or IndexError when it is none; what is wrong in a digit makes another number.
+    """
+    if len(data) > _MAX_SIZE:
+        raise ValueError
     first = data[0]
     number = 0
     if first & 0x80:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 from oraclerag.local.interface import OraError
@@ -10,6 +11,7 @@ from oraclerag.local.wire import values
 from oraclerag.local.wire.numbers import decode_number
 from oraclerag.local.wire.vector import decode_vector
 
+_READINGS = 8  # of a byte, on average; lists of field names are read once for each object that shares them
 _LENGTH_WIDTHS = {
     nodes.STRING_8: 1,
     nodes.STRING_16: 2,
@@ -33,7 +35,7 @@ def decode_oson(image: bytes) -> Any:
     """Decode an image into Python values; numbers are int or Decimal. ORA-40441 when it is not OSON."""
     try:
         return _Tree(image).root()
-    except (IndexError, KeyError, ValueError, RecursionError):
+    except (IndexError, KeyError, ValueError, OverflowError, RecursionError, struct.error):
         raise OraError(40441, "JSON syntax error: malformed binary JSON") from None
 
 
@@ -44,6 +46,8 @@ class _Tree:
         if image[:3] != nodes.MAGIC or image[3] not in (nodes.VERSION_SHORT_NAMES, nodes.VERSION_LONG_NAMES):
             raise ValueError
         self.image = image
+        # Offsets may point anywhere: what is read again and again, as in a container that holds itself, must end.
+        self.left = _READINGS * len(image)
         self.position = 4
         self.flags = self._uint(2)
         self.names: list[str] = []
@@ -61,14 +65,16 @@ class _Tree:
     def _uint(self, width: int) -> int:
         place = self.position
         self.position = place + width
-        if self.position > len(self.image):
+        self.left -= width
+        if self.position > len(self.image) or self.left < 0:
             raise IndexError
         return int.from_bytes(self.image[place : self.position], "big")
 
     def _raw(self, size: int) -> bytes:
         place = self.position
         self.position = place + size
-        if self.position > len(self.image):
+        self.left -= size
+        if self.position > len(self.image) or self.left < 0:
             raise IndexError
         return self.image[place : self.position]
 
@@ -94,6 +100,9 @@ class _Tree:
         for offset in offsets:
             begin = offset + length_width
             length = int.from_bytes(segment[offset:begin], "big")
+            self.left -= length
+            if self.left < 0:
+                raise IndexError
             self.names.append(segment[begin : begin + length].decode())
 
     def _node(self, place: int) -> Any:

@@ -18,7 +18,9 @@ from dataclasses import dataclass
 HEADER_SIZE = 8
 DATA_HEADER_SIZE = 10  # with the data flags
 _RECEIVE_SIZE = 64 * 1024  # more is mapped and unmapped by malloc at every call
-_MAX_PACKET = 64 * 1024 * 1024
+_SHORT_LENGTHS = 0x10000  # packets below this size are taken even where the SDU is smaller
+_HELD_LIMIT = 1 << 30  # bytes of requests that came before their turn, as pipelines send them
+_HELD_COST = 256  # of a packet beside its bytes
 _DATA_HEAD = struct.Struct(">IB3xH")  # long length, type, data flags
 _FAREWELL = (0x0040).to_bytes(2, "big")  # flags of a DATA packet that has nothing behind them
 
@@ -91,6 +93,8 @@ class Channel:
         self._poll.register(connection, select.POLLIN)
         self._buffer = bytearray()
         self._held: deque[Packet] = deque()
+        self._held_size = 0
+        self._largest = max(sdu, _SHORT_LENGTHS)
         self._long_lengths = False
         self.break_pending = False
         """Whether a break has been read and not been answered."""
@@ -108,23 +112,23 @@ class Channel:
 
     def interrupted(self) -> bool:
         """Read what has come in without waiting; True when the client asked to stop or has gone."""
-        while not self.break_pending and not self._gone:
-            packet = self._cut()
-            if packet is not None:
-                self._keep(packet)
-                continue
-            if not self._poll.poll(0):
-                return False
-            try:
+        try:
+            while not self.break_pending and not self._gone:
+                packet = self._cut()
+                if packet is not None:
+                    self._keep(packet)
+                    continue
+                if not self._poll.poll(0):
+                    return False
                 data = self._socket.recv(_RECEIVE_SIZE, socket.MSG_DONTWAIT)
-            except BlockingIOError:
-                return False
-            except OSError:
-                data = b""
-            if data:
-                self._buffer += data
-            else:
-                self._gone = True
+                if data:
+                    self._buffer += data
+                else:
+                    self._gone = True
+        except BlockingIOError:
+            return False
+        except (Closed, OSError):  # the statement is to be stopped in order before the session ends
+            self._gone = True
         return True
 
     def _keep(self, packet: Packet) -> None:
@@ -133,7 +137,14 @@ class Channel:
         elif packet.is_farewell:
             self._gone = True
         else:
-            self._held.append(packet)
+            self._hold(packet)
+
+    def _hold(self, packet: Packet) -> None:
+        """Keep a packet until its turn; :class:`Closed` when the client sends on and on."""
+        self._held_size += len(packet.body) + _HELD_COST
+        if self._held_size > _HELD_LIMIT:
+            raise Closed
+        self._held.append(packet)
 
     def break_arrived(self) -> bool:
         """Tell whether a break came in together with what was read last; looks at no socket."""
@@ -153,7 +164,13 @@ class Channel:
     def receive(self) -> Packet:
         """Wait for a packet."""
         if self._held:
-            return self._held.popleft()
+            packet = self._held.popleft()
+            self._held_size -= len(packet.body) + _HELD_COST
+            return packet
+        return self._next()
+
+    def _next(self) -> Packet:
+        """Wait for a packet that nobody has seen."""
         while True:
             packet = self._cut()
             if packet is not None:
@@ -211,7 +228,7 @@ class Channel:
         if len(buffer) < HEADER_SIZE:
             return None
         size = int.from_bytes(buffer[: 4 if self._long_lengths else 2], "big")
-        if not HEADER_SIZE <= size <= _MAX_PACKET:
+        if not HEADER_SIZE <= size <= self._largest:
             raise Closed
         if len(buffer) < size:
             return None
@@ -277,20 +294,17 @@ class Channel:
         """
         self.break_pending = False
         self._send_marker(Marker.BREAK)
-        kept: list[Packet] = list(self._held)
-        self._held.clear()
         while True:
-            packet = self.receive()
+            packet = self._next()
             if packet.type == PacketType.MARKER:
                 if packet.marker == Marker.RESET:
                     break
             elif packet.type != PacketType.DATA or packet.is_farewell:
                 raise Closed
             else:
-                kept.append(packet)
+                self._hold(packet)
         self._send_marker(Marker.RESET)
-        self._held.extend(kept)
-        return bool(kept)
+        return bool(self._held)
 
     def accept_break(self, *, in_pipeline: bool) -> None:
         """Answer a pending break on behalf of a statement that was stopped; ORA-01013 is to follow at once.
@@ -302,6 +316,7 @@ class Channel:
             return
         self.reset()
         self._held.clear()
+        self._held_size = 0
 
     # ending
 

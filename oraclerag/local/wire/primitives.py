@@ -14,6 +14,16 @@ NULL_LENGTH = 255
 ESCAPE = 253
 CHUNKED = 254
 CHUNK_SIZE = 32767
+REQUEST_LIMIT = 1 << 30
+"""Bytes of the longest request; PostgreSQL takes no longer message either."""
+
+# What an empty packet and a chunk count beside their bytes: a client could send them for ever, and we keep each.
+_PACKET_COST = _CHUNK_COST = 64
+_WIDEST_NUMBER = 8
+
+
+class Malformed(Exception):
+    """What came is no message of the protocol, or longer than any may be: where the next one begins is not known."""
 
 
 def put_uint(out: bytearray, value: int) -> None:
@@ -71,29 +81,36 @@ class Reader:
     """Reads one client request, whose length nobody announces.
 
     ``more`` gives the payload of the next packet and is called when what is here runs dry, so an item may be cut
-    anywhere by packet borders. ``data``, ``position`` are open to loops that read many values by themselves.
+    anywhere by packet borders. ``data``, ``position`` are open to loops that read many values by themselves. ``left``
+    is how many bytes may follow ``data``. Every method raises :class:`Malformed` when the bytes cannot be a message.
     """
 
-    __slots__ = ("data", "more", "position")
+    __slots__ = ("data", "left", "more", "position")
 
-    def __init__(self, data: bytes, more: Callable[[], bytes]) -> None:
+    def __init__(self, data: bytes, more: Callable[[], bytes], left: int = REQUEST_LIMIT) -> None:
         self.data = data
         self.more = more
         self.position = 0
+        self.left = left
 
     def take(self, count: int) -> bytes:
         """Read ``count`` bytes as they are."""
         position = self.position
         end = position + count
         data = self.data
-        if end <= len(data):
+        if position <= end <= len(data):
             self.position = end
             return data[position:end]
-        parts = [data[position:]]
         missing = end - len(data)
+        if count < 0 or missing > self.left:
+            raise Malformed
+        parts = [data[position:]]
         while missing > 0:
             part = self.more()
             missing -= len(part)
+            self.left -= len(part) + _PACKET_COST
+            if self.left < 0:
+                raise Malformed
             parts.append(part)
         self.position = 0
         if missing < 0:
@@ -118,7 +135,7 @@ class Reader:
         self.take(count)
 
     def number(self) -> int:
-        """Read a universal number of any width and sign."""
+        """Read a universal number of up to 8 bytes and any sign."""
         position = self.position
         data = self.data
         if position + 1 < len(data):  # most numbers have no byte or one
@@ -132,6 +149,8 @@ class Reader:
         size = self.u8()
         if size == 0:
             return 0
+        if size & 0x7F > _WIDEST_NUMBER:
+            raise Malformed
         if size & 0x80:
             return -int.from_bytes(self.take(size & 0x7F), "big")
         return int.from_bytes(self.take(size), "big")
@@ -157,6 +176,7 @@ class Reader:
         """Read the rest of a ``bytes`` item that began with the chunk mark."""
         parts: list[bytes] = []
         while size := self.number():
+            self.left -= _CHUNK_COST
             parts.append(self.take(size))
         return b"".join(parts)
 

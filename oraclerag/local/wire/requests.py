@@ -6,11 +6,13 @@ import enum
 from dataclasses import dataclass
 
 from oraclerag.local.wire.capabilities import FIELD_VERSION_12_2, FIELD_VERSION_12_2_EXT
-from oraclerag.local.wire.primitives import Reader
+from oraclerag.local.wire.primitives import Malformed, Reader
 
 _VECTOR_SIZE = 13
 _EXECUTIONS, _IS_QUERY, _FLAGS = 1, 7, 9
 _COMMIT_AGAIN = 0x01
+_MOST_BINDS = 65535
+_MOST_EXECUTIONS = 1 << 24
 
 
 class Option(enum.IntEnum):
@@ -90,6 +92,8 @@ def read_execute(reader: Reader, field_version: int) -> ExecuteRequest:
             reader.number()
     sql = (reader.item() or b"").decode("utf-8", "replace") if sql_size else None
     vector = reader.numbers(_VECTOR_SIZE)
+    if not (0 <= binds <= _MOST_BINDS and 0 <= defines <= _MOST_BINDS):
+        raise Malformed
     return ExecuteRequest(
         options,
         cursor,
@@ -97,7 +101,7 @@ def read_execute(reader: Reader, field_version: int) -> ExecuteRequest:
         rows,
         binds,
         defines,
-        vector[_EXECUTIONS],
+        _executions(vector[_EXECUTIONS]),
         bool(vector[_IS_QUERY]),
         vector[_FLAGS],
         bool(vector[_FLAGS] & ExecuteFlag.SCROLLABLE),
@@ -117,4 +121,11 @@ def read_again(reader: Reader) -> AgainRequest:
     """Read the fixed part of a request to run a cursor again."""
     cursor, count = reader.number(), reader.number()
     reader.number()
-    return AgainRequest(cursor, count, bool(reader.number() & _COMMIT_AGAIN))
+    return AgainRequest(cursor, _executions(count), bool(reader.number() & _COMMIT_AGAIN))
+
+
+def _executions(count: int) -> int:
+    """Check how often to run: without binds it is no more than a number, and a list of that many rows is made of it."""
+    if not 0 <= count <= _MOST_EXECUTIONS:
+        raise Malformed
+    return count

@@ -11,7 +11,7 @@ from oraclerag.local.wire.capabilities import FIELD_VERSION_23_1_TOKENS, Dialect
 from oraclerag.local.wire.faults import CANCELLED, CANCELLED_TEXT, StatementError, as_ora_error, report
 from oraclerag.local.wire.messages import MessageType, put_error, put_pairs, put_token
 from oraclerag.local.wire.packets import Abandoned, Channel, Closed, DataFlag
-from oraclerag.local.wire.primitives import Reader
+from oraclerag.local.wire.primitives import REQUEST_LIMIT, Malformed, Reader
 from oraclerag.local.wire.statement_log import StatementLog, Trip
 from oraclerag.local.wire.verifier import Verifiers
 
@@ -19,6 +19,7 @@ from oraclerag.local.wire.verifier import Verifiers
 _FUNCTION, _PIGGYBACK, _END_OF_RESPONSE = MessageType.FUNCTION, MessageType.PIGGYBACK, MessageType.END_OF_RESPONSE
 _LAST_PACKET = int(DataFlag.END_OF_RESPONSE)
 _LOGIN = (login.FIRST_PHASE, login.SECOND_PHASE)
+_LOGIN_LIMIT = 64 * 1024  # bytes of a request from someone whom we do not know
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Session:
             self._dialect = login.accept_connection(self._channel, self._settings.features, self._settings.service)
             while True:
                 self._serve_request()
-        except Closed:
+        except (Closed, Malformed):
             pass
         except Exception as error:  # noqa: BLE001 - a session must not take the listener down
             report(error)
@@ -74,7 +75,8 @@ class Session:
         if self._channel.break_pending and not self._channel.reset():
             self._refuse(OraError(CANCELLED, CANCELLED_TEXT))
         try:
-            reader = Reader(self._channel.data(), self._channel.data)
+            channel = self._channel
+            reader = Reader(channel.data(), channel.data, _LOGIN_LIMIT if self._calls is None else REQUEST_LIMIT)
             kind = reader.u8()
             while kind == _PIGGYBACK:
                 code = self._read_head(reader)
@@ -93,6 +95,12 @@ class Session:
             if self._token:
                 put_token(out, self._token)
             self._answer(code, reader, out)
+        elif kind == MessageType.ONE_WAY_FUNCTION:
+            self._read_head(reader)
+            reader.skip(2)
+            reader.number()
+        elif self._calls is not None:
+            raise Closed  # what both sides can do is settled before the login
         elif kind == MessageType.FAST_AUTHENTICATION:
             self._authenticate_fast(reader)
         elif kind == MessageType.PROTOCOL:
@@ -103,10 +111,6 @@ class Session:
             capabilities.read_data_types(reader, self._dialect)
             capabilities.put_data_types(out, self._dialect)
             self._reply_bare("data types", out)
-        elif kind == MessageType.ONE_WAY_FUNCTION:
-            self._read_head(reader)
-            reader.skip(2)
-            reader.number()
         else:
             raise Closed
 
@@ -152,7 +156,7 @@ class Session:
                 raise StatementError(OraError(1012, "not logged on"), 0, fatal=True)
         except StatementError as error:
             failure = error
-        except (Closed, Abandoned):
+        except (Closed, Abandoned, Malformed):
             raise
         except Exception as error:  # noqa: BLE001 - the session lives on
             failure = StatementError(as_ora_error(error), 0)

@@ -13,7 +13,7 @@ from typing import Any
 
 from oraclerag.local.interface import OraError, OraType
 from oraclerag.local.wire.numbers import encode_number
-from oraclerag.local.wire.primitives import Reader, put_bytes, put_sint, put_uint
+from oraclerag.local.wire.primitives import Malformed, Reader, put_bytes, put_sint, put_uint
 
 LOCATOR_SIZE = 40
 LOB_CHUNK = 8132
@@ -172,12 +172,15 @@ def decode_rowid(data: bytes) -> str:
     """Decode a ROWID into its 18 characters."""
 
     def no_more() -> bytes:
-        raise OraError(1410, "invalid ROWID")
+        raise Malformed
 
     reader = Reader(data, no_more)
-    numbers = reader.numbers(2)
-    reader.u8()
-    numbers += reader.numbers(2)
+    try:
+        numbers = reader.numbers(2)
+        reader.u8()
+        numbers += reader.numbers(2)
+    except Malformed:
+        raise OraError(1410, "invalid ROWID") from None
     text = ""
     for number, size in zip(numbers, _ROWID_PARTS, strict=True):
         part = ""
