@@ -18,7 +18,7 @@ _KEY_COLUMNS = re.compile(r"Key \((.*?)\)=\(", re.DOTALL)
 _EXPECTED_DIMENSIONS = re.compile(r"expected (\d+) dimensions, not (\d+)")
 # The function of a trigger begins with a blank; the first line of the context is the innermost call.
 _IN_TRIGGER = re.compile(
-    r'\A(?:SQL statement .*?\n|)PL/pgSQL function (?:"?([^". ]+)"?\.)?" ([^"]+)"\(\) line', re.DOTALL
+    r'\A(?:SQL statement .*?\n|)PL/pgSQL function (?:"?([^".]+)"?\.)?" ([^"]+)"\(\) line', re.DOTALL
 )
 _GONE = ("42P01", "42703", "42883")
 _MISSING_COLUMN = re.compile(r'column (?:"([^"]+)"|(\S+?)) ')

@@ -15,6 +15,7 @@ def error(state: str, message: str = "", **parts: str) -> PgError:
     made.detail = parts.get("detail", "")
     made.schema, made.table = parts.get("schema", "S"), parts.get("table", "T")
     made.column, made.constraint = parts.get("column", "C"), parts.get("constraint", "K")
+    made.context = parts.get("context", "")
     return made
 
 
@@ -67,6 +68,18 @@ QUERY = Context('select nix from "t" where Nix = 1', "S")
         (error("21000", "more than one row"), QUERY, 1427, None),
         (error("21000", "MERGE command cannot affect row a second time"), QUERY, 30926, None),
         (error("40P01"), QUERY, 60, None),
+        (
+            error("42P01", 'relation "NIX" does not exist', context='PL/pgSQL function " TR"() line 3 at SQL statement'),
+            QUERY,
+            4098,
+            "trigger 'S.TR' is invalid and failed re-validation",
+        ),
+        (
+            error("42703", "x", context='SQL statement "INSERT"\nPL/pgSQL function "O P"." TR"() line 3 at SQL statement'),
+            QUERY,
+            4098,
+            "trigger 'O P.TR' is invalid and failed re-validation",
+        ),
         (error("40001"), QUERY, 8177, None),
         (error("57014"), QUERY, 1013, None),
         (error("55P03", "could not obtain lock on row"), QUERY, 54, None),
