@@ -65,7 +65,7 @@ def reindex(
         reports = _backfill(screen, rag, source, tenant, all_)
         if not json:
             _show(screen, reports)
-        with screen.progress("indexing", sum(report.enqueued for report in reports)) as update:
+        with screen.progress("indexing", rag.queue_status().ready) as update:  # also what waited before
             report = rag.work(stop, once=True, on_batch=lambda batch: update(batch.claimed))
         found = rag.finish() if not stop.is_set() else rag.index_status()
     if json:
