@@ -11,12 +11,12 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq.abc import PGresult
 
 from oraclerag.local.engine import oids as pg
-from oraclerag.local.engine.commands import Command, Statement
+from oraclerag.local.engine.commands import Command, ConnectionLost, Statement
 from oraclerag.local.engine.describe import NO_NOTE, ColumnNote
 from oraclerag.local.engine.oids import Oids
 from oraclerag.local.engine.pipeline import Connection
 from oraclerag.local.engine.set_form import Target
-from oraclerag.local.interface import VectorFormat
+from oraclerag.local.interface import OraError, VectorFormat
 
 _T = TypeVar("_T")
 
@@ -73,8 +73,8 @@ class Dictionary:
     def __init__(self, conninfo: str) -> None:
         self._lock = threading.Lock()
         # Sessions wait for this connection: it must not wait for one of them.
-        options = "-c lock_timeout=2s -c statement_timeout=30s"
-        self._connection = Connection(make_conninfo(conninfo, options=options))
+        self._conninfo = make_conninfo(conninfo, options="-c lock_timeout=2s -c statement_timeout=30s")
+        self._connection = Connection(self._conninfo)
         self._answers: dict[tuple[str, ...], Any] = {}
         self.epoch = 0
         found = {name: int(oid) for name, oid in self._rows(self._connection.simple(_OWN_TYPES.encode()))}
@@ -93,8 +93,7 @@ class Dictionary:
 
     def send(self, commands: Sequence[Command]) -> None:
         """Run statements of the engine's own in one transaction that every session sees at once."""
-        with self._lock:
-            self._connection.pipeline(commands)
+        self._pipeline(commands)
 
     def columns(self, schema: str, table: str) -> tuple[tuple[str, str], ...] | None:
         """Give names and Oracle types of a table's or view's columns, or None; the dictionary is everybody's."""
@@ -167,8 +166,7 @@ class Dictionary:
     def model_data(self, owner: str, name: str, digest: str) -> bytes:
         """Give the bytes of a model; LookupError when it has gone meanwhile."""
         values = [part.encode() for part in (owner, name, digest)]
-        with self._lock:
-            result = self._connection.pipeline([Statement(_DATA.encode(), values, (pg.TEXT,) * 3, (0, 0, 0))])[0]
+        result = self._pipeline([Statement(_DATA.encode(), values, (pg.TEXT,) * 3, (0, 0, 0))])[0]
         data = result.get_value(0, 0) if result.ntuples else None
         if data is None:
             raise LookupError(name)
@@ -191,11 +189,21 @@ class Dictionary:
 
     def _ask(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
         encoded = [value.encode() for value in values]
+        asked = Statement(statement.encode(), encoded, (0,) * len(values), (0,) * len(values), result_format=0)
+        return self._rows(self._pipeline([asked])[0])
+
+    def _pipeline(self, commands: Sequence[Command]) -> list[PGresult]:
+        """Run commands that may be run twice: PostgreSQL ends all connections when one of its processes is killed."""
         with self._lock:
-            result = self._connection.pipeline(
-                [Statement(statement.encode(), encoded, (0,) * len(values), (0,) * len(values), result_format=0)]
-            )[0]
-        return self._rows(result)
+            try:
+                return self._connection.pipeline(commands)
+            except ConnectionLost:
+                self._connection.close()
+            try:
+                self._connection = Connection(self._conninfo)
+                return self._connection.pipeline(commands)
+            except ConnectionLost:
+                raise OraError(1034, "The Oracle instance is not available for use.") from None
 
     @staticmethod
     def _rows(result: PGresult) -> list[tuple[Any, ...]]:

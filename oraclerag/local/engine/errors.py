@@ -423,6 +423,7 @@ _RULES: dict[str, Rule] = {
     "44000": _fixed(1402, "view WITH CHECK OPTION where-clause violation"),
     "42P18": lambda error, _context: (932, _inconsistent(error)),
     "42P20": _fixed(30483, "window functions are not allowed here"),
+    "53100": _fixed(1653, "unable to extend table: there is no space left on the disk of the local database"),
     "53200": _fixed(4030, "out of process memory"),
     "54000": _fixed(913, "too many values"),
     "54001": _fixed(1795, "statement is too complex for the local database"),
@@ -431,6 +432,7 @@ _RULES: dict[str, Rule] = {
     "55006": _fixed(54, "resource busy and acquire with NOWAIT specified or timeout expired"),
     "55P03": _locked,
     "57014": _fixed(1013, "user requested cancel of current operation"),
+    **dict.fromkeys(("57P01", "57P02", "57P03"), _fixed(3113, "end-of-file on communication channel")),
     "P0002": _fixed(1403, "no data found"),
     "P0003": _fixed(1422, "exact fetch returns more than requested number of rows"),
 }

@@ -33,6 +33,10 @@ class Host(EngineSession, Protocol):
         """
         ...
 
+    def heed_client(self) -> None:
+        """Raise ORA-01013 when the client asks to stop: for work that waits for no statement."""
+        ...
+
     def change(self, statements: Sequence[str]) -> None:
         """Run the PostgreSQL statements of one DDL statement: commit, all of them in one transaction, commit.
 

@@ -96,6 +96,12 @@ class Connection:
         """Start a new call of the client: a wish to stop that came too late for the last one is void."""
         self._interrupted = False
 
+    def heed_client(self) -> None:
+        """Raise Cancelled when the client asks to stop, though PostgreSQL has nothing to do."""
+        if self._interrupted or (self._client is not None and self._client.interrupted()):
+            self._interrupted = False
+            raise Cancelled
+
     def query(self, query: Query) -> None:
         """Run one query by itself."""
         self._ready()

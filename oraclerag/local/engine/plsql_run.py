@@ -226,6 +226,7 @@ class Interpreter:
 
     def _pass(self, body: Sequence[Statement], frame: Frame, label: str | None) -> bool:
         """Run a loop's body once; False: leave the loop."""
+        self.host.heed_client()
         try:
             self._statements(body, frame)
         except _Leave as leave:

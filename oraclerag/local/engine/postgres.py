@@ -1,7 +1,7 @@
 """The embedded PostgreSQL of the local database: a cluster in a directory, started, stopped and prepared.
 
-The cluster holds a development stand-in, so it trades durability for speed: after a crash of the machine its
-directory has to be made anew.
+The cluster holds a development stand-in, so it trades durability for speed: what was committed is given to the
+operating system and survives the end of any process, but after a crash of the machine the directory has to be made anew.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ CATALOG = ("types.sql", "functions.sql", "dictionary.sql", "triggers.sql")
 """The files of the catalog, in the order in which they are loaded."""
 
 SETTINGS = {
-    # Durability is not wanted.
+    # The disk is not waited for. A commit is written all the same, else one would be lost with a killed PostgreSQL.
     "fsync": "off",
-    "synchronous_commit": "off",
+    "synchronous_commit": "on",
     "full_page_writes": "off",
+    # A statement whose session has gone, because the server was killed, keeps no lock until it would have an answer.
+    "client_connection_check_interval": "1s",
     "wal_level": "minimal",
     "max_wal_senders": "0",
     # Only the owner of the directory (and root) may connect; the client is always this machine's user.

@@ -55,7 +55,9 @@ class Session:
         except ConnectionLost as error:
             if "too many clients" in str(error):
                 raise OraError(20, "maximum number of processes exceeded") from None
-            raise OraError(1033, "ORACLE initialization or shutdown in progress") from None
+            if "the database system is" in str(error):  # starting up, in recovery, shutting down
+                raise OraError(1033, "ORACLE initialization or shutdown in progress") from None
+            raise OraError(1034, "The Oracle instance is not available for use.") from None
         environment = Environment(self.max_string_size)
         self._executor = Executor(self._connection, database.dictionary, database.embedder, environment)
         self._settings = SessionSettings(self._connection, environment)
@@ -210,6 +212,11 @@ class Session:
                 self._catalog_touched = not self._connection.idle
             return _text_rows(result)
 
+    def heed_client(self) -> None:
+        """Raise ORA-01013 when the client asks to stop: for work that waits for no statement."""
+        with self._call(""):
+            self._connection.heed_client()
+
     def change(self, statements: Sequence[str]) -> None:
         """Run the PostgreSQL statements of one DDL statement in one transaction of their own."""
         self.commit()
@@ -342,6 +349,8 @@ class _Call:
             raise OraError(1013, "user requested cancel of current operation") from None
         if isinstance(error, ConnectionLost):
             raise OraError(3113, "end-of-file on communication channel") from None
+        if isinstance(error, RecursionError):
+            raise OraError(3001, "unimplemented feature: statements nested this deeply") from None
 
 
 def _text(statement: str) -> Command:

@@ -73,6 +73,8 @@ def _parser(sql: str, names: Names) -> Parser:
         if token.kind == "invalid":
             before = sql[max(0, token.position - 40) : token.position].rstrip()
             raise OraError(911, f"'{token.text}': invalid character after '{before}'", token.position)
+    if "\0" in sql:
+        raise OraError(3001, "unimplemented feature: the character CHR(0) in text", sql.index("\0"))
     return Parser(tokens, names, sql)
 
 
