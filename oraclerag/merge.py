@@ -26,6 +26,7 @@ SLICE = 256
 """Chunks that one transaction writes and embeds; a document with more is put together out of sight before."""
 
 _TITLE_BYTES = 1000
+_TEXTS, _DETAILS = json.JSONEncoder(), json.JSONEncoder(sort_keys=True)  # made once: json.dumps would for every entity
 _VISIBILITY = {"shared": "SHARED", "owner": "OWNER"}
 
 
@@ -50,11 +51,11 @@ class Write:
         if document is None:
             return
         cuts = [[chunk.number, chunk.section, chunk.start, chunk.end, chunk.text] for chunk in self.chunks]
-        object.__setattr__(self, "content_hash", text_hash(json.dumps([document.text, cuts])))
+        object.__setattr__(self, "content_hash", text_hash(_TEXTS.encode([document.text, cuts])))
         moment = None if document.occurred_at is None else document.occurred_at.isoformat()
         names = ("title", "url", "tenant", "owner", "visibility", "project", "sprint", "collection")
         values = [getattr(document, name) for name in names]
-        details = json.dumps([values, moment, dict(document.metadata)], sort_keys=True)
+        details = _DETAILS.encode([values, moment, dict(document.metadata)])
         object.__setattr__(self, "details_hash", text_hash(details))
 
 

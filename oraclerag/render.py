@@ -58,11 +58,9 @@ def rendered(entity: Claimed, source: Source, document: Document | None, *, limi
     """
     if document is None or document.tenant is None:
         return Write(entity, fingerprint, None)
-    document = dataclasses.replace(
-        document,
-        text=storable(document.text),
-        title=None if not document.title else storable(document.title),
-    )
+    text, title = storable(document.text), storable(document.title) if document.title else None
+    if text is not document.text or title is not document.title:
+        document = dataclasses.replace(document, text=text, title=title)
     try:
         chunks = CHUNKERS[source.settings.chunker](document.text, limits)
         return Write(entity, fingerprint, document, tuple(chunks))

@@ -25,6 +25,7 @@ __all__ = ["Source", "SourceProblem", "SourceRead"]
 
 # Counts up when the toolkit itself makes other chunks of the same text.
 _RENDERING = 1
+_METADATA = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 # Bytes of the columns that decide who sees a chunk or group it: too long is an error, never cut.
 _LIMITS = {"tenant": 128, "owner": 128, "project": 128, "sprint": 128, "collection": 128, "url": 2000}
@@ -186,7 +187,7 @@ class Source(abc.ABC):
     def _json_object(self, value: Mapping[str, Any]) -> dict[str, Any]:
         """Give metadata as a JSON column holds it, names as text: the driver's own words come too late."""
         try:
-            text = json.dumps(dict(value), ensure_ascii=False, allow_nan=False)
+            text = _METADATA.encode(dict(value))
             text.encode()
             return dict(json.loads(text))
         except (TypeError, ValueError, RecursionError) as error:

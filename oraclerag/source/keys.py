@@ -52,6 +52,8 @@ class KeyColumn:
     def text(self, value: Any) -> str:
         """Give the text of a fetched value, the same as :meth:`expression` makes in the database."""
         if self.kind is oracledb.DB_TYPE_NUMBER:
+            if type(value) is int:
+                return str(value)
             number = format(decimal.Decimal(value), "f")
             if "." in number:
                 number = number.rstrip("0").rstrip(".")
@@ -144,7 +146,10 @@ class Key:
 
     def values(self, text: str) -> tuple[Any, ...] | None:
         """Give the values to bind for an id, None where no row can have it."""
-        parts = text.split("/", len(self.columns) - 1) if len(self.columns) > 1 else [text]
+        if len(self.columns) == 1:
+            value = self.columns[0].value(text)
+            return None if value is None or value == "" else (value,)
+        parts = text.split("/", len(self.columns) - 1)
         if len(parts) != len(self.columns):
             return None
         values = tuple(column.value(part) for column, part in zip(self.columns, parts, strict=True))
@@ -158,8 +163,11 @@ class Key:
         The list is padded to a power of two.
         """
         columns = [f"{alias}.{quoted(column.name)}" for column in self.columns]
+        if len(columns) == 1 and self.columns[0].kind not in _BOUND_AS:  # the usual key
+            binds = {f"k{row}_0": values[0] for row, values in enumerate(padded(keys))}
+            return f"{columns[0]} IN ({', '.join(f':{name}' for name in binds)})", binds, {}
         items: list[str] = []
-        binds: dict[str, Any] = {}
+        binds = {}
         kinds: dict[str, oracledb.DbType] = {}
         for row, values in enumerate(padded(keys)):
             names = [f"k{row}_{part}" for part in range(len(values))]
