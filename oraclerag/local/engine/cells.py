@@ -14,7 +14,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from oraclerag.local.engine import oids as pg
-from oraclerag.local.engine.number_cells import write_number
+from oraclerag.local.engine.number_cells import number_whole, write_number
 from oraclerag.local.engine.oids import Oids
 from oraclerag.local.engine.texts import json_text, vector_text
 from oraclerag.local.interface import CellForm, Column, LobStore, OraError, OraType, VectorFormat
@@ -28,6 +28,7 @@ Writer = Callable[[bytearray, bytes], None]
 
 _CACHE_LIMIT = 50_000
 _SHORT = 252  # bytes that fit behind one length byte
+_LENGTHS = [bytes((size,)) for size in range(_SHORT + 1)]
 _DAY = 86_400
 _EPOCH_ORDINAL = dt.date(2000, 1, 1).toordinal()
 _MAX_ORDINAL = dt.date.max.toordinal()
@@ -53,6 +54,26 @@ def write_bytes(out: bytearray, cell: bytes) -> None:
         out += cell
     else:
         put_bytes(out, cell)
+
+
+def _bytes_whole(cell: bytes) -> bytes:
+    size = len(cell)
+    if size <= _SHORT:
+        return _LENGTHS[size] + cell
+    out = bytearray()
+    put_bytes(out, cell)
+    return bytes(out)
+
+
+def _date_whole(cell: bytes) -> bytes:
+    days, seconds = divmod(int.from_bytes(cell, "big", signed=True) // 1_000_000, _DAY)
+    return b"\7" + _day(days) + bytes((seconds // 3600 + 1, seconds // 60 % 60 + 1, seconds % 60 + 1))
+
+
+def _timestamp_whole(cell: bytes) -> bytes:
+    out = bytearray()
+    write_timestamp(out, cell)
+    return bytes(out)
 
 
 def _day(days: int) -> bytes:
@@ -242,6 +263,15 @@ _WRITERS: dict[int, Writer] = {
     **dict.fromkeys(pg.INTEGERS, write_integer),
     **dict.fromkeys(pg.BUILT_IN_TEXTS, write_bytes),
 }
+
+
+WHOLE: dict[Writer, Callable[[bytes], bytes]] = {
+    write_number: number_whole,
+    write_bytes: _bytes_whole,
+    write_date: _date_whole,
+    write_timestamp: _timestamp_whole,
+}
+"""By writer, what gives its cell instead of appending it: many rows are made faster column by column."""
 
 
 def writer(column: Column, oid: int, form: CellForm, lobs: LobStore, own: Oids, zone: dt.tzinfo) -> Writer:

@@ -59,13 +59,15 @@ class ConnectionLost(Exception):
 class Writers:
     """How rows are written in the ``forms`` that a client wants, with ``lobs`` and the session's time zone.
 
-    ``columns``: place of a column, what appends one of its cells, its NULL.
+    ``columns``: place of a column, what appends one of its cells, its NULL; ``whole``: per column what gives the cell
+    instead, None where a column has nothing of that kind.
     """
 
     forms: Sequence[CellForm]
     lobs: LobStore
     zone: dt.tzinfo
     columns: Sequence[tuple[int, Callable[[bytearray, bytes], None], bytes]]
+    whole: Sequence[Callable[[bytes], bytes]] | None
 
 
 @dataclass(slots=True)

@@ -11,12 +11,19 @@ _MAX_EXPONENT = 62
 _MIN_EXPONENT = -65
 _NUMERIC_POSITIVE = 0x0000
 _NUMERIC_NEGATIVE = 0x4000
-_CACHE_LIMIT = 50_000
+_CACHE_LIMIT = 10_000  # beyond, the processor's own cache makes a look-up as dear as the conversion
 _NUMERIC_HEAD = struct.Struct(">HhHH")
 # Both base-100 digits of a base-10,000 digit, as a positive NUMBER stores them: plus one.
 _DIGITS = tuple(bytes((digit // 100 + 1, digit % 100 + 1)) for digit in range(10_000))
 _ZERO_PAIR = b"\x01"
 _NEGATIVE = bytes((102 - byte) % 256 for byte in range(256))
+
+# Positive numbers of one to three base-10,000 digits, which keys, counts and amounts nearly always are, are made of
+# ready parts: a whole number; the pairs of a first digit without zeros in front, of a last one without zeros behind.
+_WHOLE_NUMBER = b"\0\0\0\0"  # weight and sign
+_FRONTS = [digits.lstrip(_ZERO_PAIR) for digits in _DIGITS]
+_TAILS = [digits.rstrip(_ZERO_PAIR) for digits in _DIGITS]
+_LARGEST_WEIGHT = 30
 
 _numbers: dict[bytes, bytes] = {}
 
@@ -62,11 +69,32 @@ def _rounded(pairs: bytes) -> tuple[bytes, int]:
     return bytes(reversed(digits))[:_PAIRS], carry
 
 
-def write_number(out: bytearray, cell: bytes) -> None:
-    """Append a numeric as NUMBER."""
+_SMALL = [
+    number_cell(_NUMERIC_HEAD.pack(1, 0, _NUMERIC_POSITIVE, 0) + digit.to_bytes(2, "big")) for digit in range(10_000)
+]
+
+
+def number_whole(cell: bytes) -> bytes:
+    """Turn a numeric into a NUMBER with its length byte, as :func:`number_cell` does, the usual ones by tables."""
+    size = len(cell)
+    if size == 10:
+        if cell[2:6] == _WHOLE_NUMBER:
+            return _SMALL[cell[8] << 8 | cell[9]]
+    elif size in (12, 14) and not cell[2] and cell[3] <= _LARGEST_WEIGHT and not cell[4] and not cell[5]:
+        front, pairs = _FRONTS[cell[8] << 8 | cell[9]], _TAILS[cell[size - 2] << 8 | cell[size - 1]]
+        if front and pairs:
+            if size == 14:
+                pairs = _DIGITS[cell[10] << 8 | cell[11]] + pairs
+            before = len(front)
+            return bytes((before + len(pairs) + 1, 2 * cell[3] + before + 192)) + front + pairs
     known = _numbers.get(cell)
     if known is None:
         known = number_cell(cell)
         if len(_numbers) < _CACHE_LIMIT:
             _numbers[cell] = known
-    out += known
+    return known
+
+
+def write_number(out: bytearray, cell: bytes) -> None:
+    """Append a numeric as NUMBER."""
+    out += number_whole(cell)

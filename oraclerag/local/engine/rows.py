@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from psycopg.pq.abc import PGresult
 
-from oraclerag.local.engine.cells import Writer, writer
+from oraclerag.local.engine.cells import WHOLE, writer
 from oraclerag.local.engine.commands import Prepared, Writers
 from oraclerag.local.engine.decode import decoder
 from oraclerag.local.engine.oids import Oids
@@ -16,6 +17,8 @@ from oraclerag.local.interface import CellForm, Column, LobStore, OraError
 from oraclerag.local.wire.values import put_long
 
 _ROW = 7
+_MARK = bytes((_ROW,))
+_MANY = 16
 _NULL = b"\0"
 
 
@@ -56,7 +59,7 @@ class ResultRows:
         """Append up to ``count`` rows; see :class:`oraclerag.local.interface.Rows`."""
         if self._transaction_ended:
             raise OraError(1002, "fetch out of sequence")
-        writers = self._choose(forms, lobs).columns
+        writers = self._choose(forms, lobs)
         written = 0
         while written < count and self._chunks:
             start = self._position
@@ -67,16 +70,21 @@ class ResultRows:
                 self._next_chunk()
         return written
 
-    def _write_rows(
-        self, chunk: PGresult, rows: range, writers: Sequence[tuple[int, Writer, bytes]], out: bytearray
-    ) -> None:
+    def _write_rows(self, chunk: PGresult, rows: range, writers: Writers, out: bytearray) -> None:
         get = chunk.get_value
+        if writers.whole is not None and len(rows) >= _MANY:
+            try:
+                out += _many_rows(chunk, rows, writers)
+                self._position = rows.stop
+                return
+            except OraError:
+                pass  # below, the rows before the one that cannot be written are
         mark, row = len(out), rows.start
         try:
             for row in rows:
                 mark = len(out)
                 out.append(_ROW)
-                for place, write, null in writers:
+                for place, write, null in writers.columns:
                     cell = get(row, place)
                     if cell is None:
                         out += null
@@ -124,8 +132,20 @@ class ResultRows:
             oid = self._prepared.description.ftype(place)
             write = writer(column, oid, form, lobs, self._own, self._zone)
             columns.append((place, write, _LONG_NULL if form is CellForm.LONG else _NULL))
-        made = self._prepared.writers = Writers(list(forms), lobs, self._zone, columns)
+        found = [WHOLE.get(write) for _, write, _ in columns]
+        whole = [give for give in found if give is not None]
+        made = Writers(list(forms), lobs, self._zone, columns, whole if len(whole) == len(columns) else None)
+        self._prepared.writers = made
         return made
+
+
+def _many_rows(chunk: PGresult, rows: range, writers: Writers) -> bytes:
+    """Give rows with their marks, made column by column."""
+    get = chunk.get_value
+    columns: list[list[bytes]] = []
+    for (place, _, null), whole in zip(writers.columns, writers.whole or (), strict=True):
+        columns.append([null if (cell := get(row, place)) is None else whole(cell) for row in rows])
+    return b"".join(itertools.chain.from_iterable(zip(itertools.repeat(_MARK), *columns, strict=False)))
 
 
 class CursorRows:

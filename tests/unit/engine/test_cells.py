@@ -88,6 +88,15 @@ def test_a_numeric_becomes_the_number_that_the_wire_would_encode(value: Decimal)
     assert content(written(number_cells.write_number, numeric(value))) == encode_number(value)
 
 
+digits = st.one_of(st.sampled_from([0, 1, 99, 100, 9900, 9999]), st.integers(0, 9999))
+
+
+@given(st.lists(digits, min_size=1, max_size=4), st.integers(-33, 31), st.sampled_from([0, 0x4000]))
+def test_the_short_way_of_usual_numbers_is_that_of_all(found: list[int], weight: int, sign: int) -> None:
+    cell = struct.pack(f">HhHH{len(found)}H", len(found), weight, sign, 0, *found)
+    assert number_cells.number_whole(cell) == number_cells.number_cell(cell)
+
+
 @given(decimals)
 def test_a_numeric_as_a_python_value_is_exact(value: Decimal) -> None:
     read = decode.number(numeric(value))
