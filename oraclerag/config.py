@@ -43,9 +43,9 @@ class SourceSettings:
     ``select`` gives the whole source with a column ``source_id`` (or the columns of ``key``). ``template`` is Jinja2
     text (a path in the file is read when the settings are loaded); without one, ``body`` names the column that is the
     text. ``title``, ``owner``, … name columns of the SELECT; ``collection`` is a constant. ``tables`` says for every
-    table that the text depends on which entities a changed row concerns: a column, or a query with ``:id``, or several of
-    them. Naive times are taken in ``time_zone``. ``egress`` says whether a text may be sent outside the database; nothing in this version
-    sends any.
+    table that the text depends on which entities a changed row concerns: a column, a query with ``:id``, or several of
+    them. Naive times are taken in ``time_zone``. ``egress`` says whether a text may be sent outside the database;
+    nothing in this version sends any.
     """
 
     name: str
