@@ -34,7 +34,7 @@ from oraclerag.local.interface import (
     StatementShape,
     VectorFormat,
 )
-from oraclerag.local.server import Server
+from oraclerag.local.server import Limits, Server
 from oraclerag.local.wire import values
 from oraclerag.local.wire.capabilities import Features
 from oraclerag.local.wire.oson import encode_oson
@@ -197,9 +197,9 @@ def collect_dropped_sockets() -> Iterator[None]:
 class Served:
     """A server with a canned engine behind it."""
 
-    def __init__(self, features: Features, log: Path | None = None) -> None:
+    def __init__(self, features: Features, log: Path | None = None, limits: Limits | None = None) -> None:
         self.engine = CannedEngine()
-        self.server = Server(self.engine, verifier_rounds=1, features=features, log_statements=log)
+        self.server = Server(self.engine, verifier_rounds=1, features=features, log_statements=log, limits=limits)
 
     def connect(self, **more: Any) -> oracledb.Connection:
         """Connect as the one user there is."""

@@ -1,7 +1,8 @@
 """The embedded PostgreSQL of the local database: a cluster in a directory, started, stopped and prepared.
 
 The cluster holds a development stand-in, so it trades durability for speed: what was committed is given to the
-operating system and survives the end of any process, but after a crash of the machine the directory has to be made anew.
+operating system and survives the end of every process, but after a crash of the machine the directory has to be made
+anew.
 """
 
 from __future__ import annotations

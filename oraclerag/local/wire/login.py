@@ -155,7 +155,8 @@ class Authentication:
     def challenge(self, request: Credentials) -> list[tuple[str, str, int]]:
         """Answer phase one; an unknown user gets a challenge that looks like any other."""
         self._user = user_name(request.user)
-        verifier = self._verifiers.get(self._user, self._engine.password(self._user))
+        password = None if "\0" in self._user else self._engine.password(self._user)
+        verifier = self._verifiers.get(self._user, password)
         self._challenge = Challenge(verifier, self._verifiers.rounds)
         return self._challenge.pairs()
 

@@ -175,7 +175,15 @@ class Channel:
             packet = self._cut()
             if packet is not None:
                 return packet
-            self._buffer += self._receive()
+            if self._gone:
+                raise Closed
+            try:
+                data = self._socket.recv(_RECEIVE_SIZE)
+            except OSError:
+                raise Closed from None
+            if not data:
+                raise Closed
+            self._buffer += data
 
     def data(self) -> bytes:
         """Wait for the next DATA packet of a request and give its payload.
@@ -209,18 +217,6 @@ class Channel:
                 self.break_pending = True
                 raise Abandoned
             self._send_marker(Marker.RESET)
-
-    def _receive(self) -> bytes:
-        """Wait for bytes."""
-        if self._gone:
-            raise Closed
-        try:
-            data = self._socket.recv(_RECEIVE_SIZE)
-        except OSError:
-            raise Closed from None
-        if not data:
-            raise Closed
-        return data
 
     def _cut(self) -> Packet | None:
         """Cut the first complete packet off the buffer."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 
-from oraclerag.local.interface import Engine, OraError
+from oraclerag.local.interface import Engine, EngineSession, OraError
 from oraclerag.local.wire import capabilities, login
 from oraclerag.local.wire.calls import NAMES, Calls
 from oraclerag.local.wire.capabilities import FIELD_VERSION_23_1_TOKENS, Dialect, Features
@@ -19,16 +20,22 @@ from oraclerag.local.wire.verifier import Verifiers
 _FUNCTION, _PIGGYBACK, _END_OF_RESPONSE = MessageType.FUNCTION, MessageType.PIGGYBACK, MessageType.END_OF_RESPONSE
 _LAST_PACKET = int(DataFlag.END_OF_RESPONSE)
 _LOGIN = (login.FIRST_PHASE, login.SECOND_PHASE)
+_LOGIN_ATTEMPTS = 3  # SEC_MAX_FAILED_LOGIN_ATTEMPTS
+_LAST_WORDS = frozenset({3113, 1034})  # the database is gone, and the session with it
 _LOGIN_LIMIT = 64 * 1024  # bytes of a request from someone whom we do not know
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What all sessions of a listener share. ``service`` is the one name clients may ask for."""
+    """What all sessions of a listener share.
+
+    ``service`` is the one name clients may ask for; ``places`` are as many as sessions may be logged in.
+    """
 
     service: str
     features: Features
     verifiers: Verifiers
+    places: threading.BoundedSemaphore
 
 
 class Session:
@@ -46,7 +53,13 @@ class Session:
         self._dialect = Dialect()
         self._authentication = login.Authentication(engine, settings.verifiers, settings.service, serial)
         self._calls: Calls | None = None
+        self._refused_logins = 0
         self._token = 0
+
+    @property
+    def logged_in(self) -> bool:
+        """Whether somebody has logged in."""
+        return self._calls is not None
 
     def serve(self) -> None:
         """Serve until the client hangs up or the channel is shut down."""
@@ -62,11 +75,12 @@ class Session:
             self._end()
 
     def _end(self) -> None:
-        try:
-            if self._calls is not None:
+        if self._calls is not None:
+            try:
                 self._calls.close()
-        except Exception as error:  # noqa: BLE001 - the socket is given back whatever happens
-            report(error)
+            except Exception as error:  # noqa: BLE001 - the socket is given back whatever happens
+                report(error)
+            self._settings.places.release()
         self._channel.close()
 
     # requests
@@ -153,7 +167,7 @@ class Session:
             elif code in _LOGIN:
                 self._authenticate(code, reader, out)
             else:
-                raise StatementError(OraError(1012, "not logged on"), 0, fatal=True)
+                raise StatementError(OraError(1012, "not logged on"), 0, fatal=True)  # its body was not read
         except StatementError as error:
             failure = error
         except (Closed, Abandoned, Malformed):
@@ -164,7 +178,7 @@ class Session:
             del out[before:]
             self._put_failure(failure, out, trip)
         self._reply(out, trip)
-        if failure is not None and failure.fatal:
+        if failure is not None and (failure.fatal or failure.error.number in _LAST_WORDS):
             raise Closed
 
     def _put_failure(self, failure: StatementError, out: bytearray, trip: Trip) -> None:
@@ -231,16 +245,28 @@ class Session:
         if code == login.FIRST_PHASE:
             pairs = self._authentication.challenge(request)
         else:
-            pairs = self._authentication.confirm(request, self._open)
+            pairs = self._confirm(request)
         put_pairs(out, pairs)
         put_error(out, self._dialect.field_version, in_transaction=self._in_transaction)
 
-    def _open(self, user: str, first_statement: str | None) -> None:
-        session = self._engine.open(user, self._channel)
+    def _confirm(self, request: login.Credentials) -> list[tuple[str, str, int]]:
         try:
+            return self._authentication.confirm(request, self._open)
+        except OraError as error:
+            self._refused_logins += 1
+            raise StatementError(error, 0, fatal=self._refused_logins >= _LOGIN_ATTEMPTS) from error
+
+    def _open(self, user: str, first_statement: str | None) -> None:
+        if not self._settings.places.acquire(blocking=False):
+            raise OraError(20, "maximum number of processes exceeded")
+        session: EngineSession | None = None
+        try:
+            session = self._engine.open(user, self._channel)
             if first_statement is not None:
                 session.run(first_statement)
         except BaseException:
-            session.close()
+            self._settings.places.release()
+            if session is not None:
+                session.close()
             raise
         self._calls = Calls(session, self._channel, self._dialect)

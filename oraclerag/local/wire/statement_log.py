@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import logging
 import re
 import threading
 from collections.abc import Sequence
@@ -11,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from oraclerag.local.interface import BindType
+
+logger = logging.getLogger(__name__)
 
 _SECRET = re.compile(r"""(\bIDENTIFIED\s+BY\s+)("[^"]*"|[^\s;]+)""", re.IGNORECASE)
 
@@ -48,8 +52,12 @@ class StatementLog:
         with self._lock:
             self._trips += 1
             if self._file is not None:
-                self._file.write(json.dumps(self._line(session, trip), ensure_ascii=False) + "\n")
-                self._file.flush()
+                try:
+                    self._file.write(json.dumps(self._line(session, trip), ensure_ascii=False) + "\n")
+                    self._file.flush()
+                except OSError as error:  # a full disk: no reason to end sessions
+                    logger.warning("the statement log ends here: %s", error.strerror)
+                    self._give_up()
 
     def _line(self, session: int, trip: Trip) -> dict[str, Any]:
         line: dict[str, Any] = {"trip": self._trips, "session": session, "call": trip.call}
@@ -65,9 +73,13 @@ class StatementLog:
     def close(self) -> None:
         """Close the file; later trips are only counted."""
         with self._lock:
-            if self._file is not None:
-                self._file.close()
-                self._file = None
+            self._give_up()
+
+    def _give_up(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            with contextlib.suppress(OSError):  # what could not be written cannot be written now either
+                file.close()
 
 
 def _describe(bind: BindType) -> str:
