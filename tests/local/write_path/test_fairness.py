@@ -13,6 +13,7 @@ import oracledb
 import pytest
 
 from oraclerag import in_force
+from oraclerag.backfill import backfill
 from oraclerag.claim import Queue, Turn, Turns
 from oraclerag.drain import WorkerState
 from oraclerag.records import Document
@@ -164,6 +165,26 @@ def test_a_change_does_not_wait_behind_a_reindex_of_its_own_tenant(tracker: Trac
         for _ in range(number):
             tracker.drain(sources=sources, state=state)
     assert tracker.scalar("SELECT COUNT(*) FROM RAG_DIRTY WHERE LANE = 1") < rows
+
+
+@pytest.mark.parametrize("rows", [1_000, BACKLOGS[1]])
+def test_a_change_during_a_reindex_is_done_within_a_few_batches(tracker: Tracker, rows: int) -> None:
+    tracker.sql(
+        "INSERT INTO task (id, title, status) SELECT LEVEL, 'Task ' || TO_CHAR(LEVEL), 'OPEN' FROM dual "
+        "CONNECT BY LEVEL <= :how_many",
+        how_many=rows,
+    )
+    tracker.connection.commit()
+    report = backfill(tracker.database, tracker.sources["task"], tracker.settings, everything=True)
+    assert report.enqueued == rows
+    tracker.drain()
+    for number in range(rows, rows - 3, -1):
+        tracker.sql("UPDATE task SET title = 'Changed' WHERE id = :id", id=number)
+        announce(tracker, str(number), source="task")
+        for _ in range(FEW):
+            tracker.drain()
+        assert "Changed" in tracker.texts()[str(number)][0]
+    assert tracker.scalar("SELECT COUNT(*) FROM RAG_DIRTY WHERE LANE = 1") > rows - 8 * tracker.settings.batch_size
 
 
 def test_bulk_work_never_starves_behind_changes(tracker: Tracker) -> None:
