@@ -34,6 +34,12 @@ Directory = Annotated[
 def start(
     directory: Directory = None,
     port: Annotated[int, typer.Option("--port", metavar="PORT", help="0 takes a free one.")] = 0,
+    listen: Annotated[
+        str | None, typer.Option("--listen", metavar="ADDRESS", help="An IP address; by default 127.0.0.1.")
+    ] = None,
+    allow_remote: Annotated[
+        bool, typer.Option("--allow-remote", help="With --listen: let other machines connect, unencrypted.")
+    ] = False,
     max_string_size: Annotated[
         str,
         typer.Option("--max-string-size", metavar="standard|extended", help="VARCHAR2 up to 4,000 or 32,767 bytes."),
@@ -53,7 +59,14 @@ def start(
     with local_errors():
         from oraclerag.local import LocalDatabase
 
-        database = LocalDatabase(directory, port=port, max_string_size=max_string_size, log_statements=log_statements)
+        database = LocalDatabase(
+            directory,
+            listen=listen,
+            allow_remote=allow_remote,
+            port=port,
+            max_string_size=max_string_size,
+            log_statements=log_statements,
+        )
         found = database.start()
         password = database.password
     if export:

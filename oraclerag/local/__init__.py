@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from oraclerag.local.address import LOOPBACK, check_address
 from oraclerag.local.process import ProcessFailed, start_process, stop_process
 from oraclerag.local.state import ADMINISTRATOR, USER, ServerInformation, StateDirectory, default_directory
 
@@ -55,7 +56,8 @@ class LocalDatabase:
     """A local database in a directory: a process of its own, or threads of this one.
 
     ``directory`` defaults to the user's (ORACLERAG_LOCAL_DIR), with ``in_process`` to a temporary one that goes with
-    the object. ``port`` 0 takes a free one; it always listens on the loopback address only. ``max_string_size`` is
+    the object. ``port`` 0 takes a free one; ``listen`` is an IP address, without ``allow_remote`` one of the loopback
+    interface (ValueError), by default 127.0.0.1. ``max_string_size`` is
     ``standard`` (VARCHAR2 up to 4,000 bytes) or ``extended`` (32,767). ``log_statements`` names a file to which every
     statement is appended with the types of its binds and its row counts, never values.
 
@@ -66,6 +68,8 @@ class LocalDatabase:
         self,
         directory: str | Path | None = None,
         *,
+        listen: str | None = None,
+        allow_remote: bool = False,
         port: int = 0,
         max_string_size: str = "standard",
         log_statements: str | Path | None = None,
@@ -78,6 +82,9 @@ class LocalDatabase:
             self._temporary = tempfile.TemporaryDirectory(prefix="oraclerag-")
             directory = Path(self._temporary.name)
         self._state = StateDirectory(Path(directory) if directory is not None else default_directory())
+        self._listen = check_address(listen or LOOPBACK, allow_remote=allow_remote)
+        self._wants_listen = listen is not None
+        self._allow_remote = allow_remote
         self._port = port
         self._max_string_size = max_string_size
         self._log_statements = Path(log_statements) if log_statements is not None else None
@@ -88,7 +95,8 @@ class LocalDatabase:
     def start(self) -> LocalStatus:
         """Start it and wait until clients may connect; one that runs on the directory already is used.
 
-        Raises ProcessFailed when it cannot be started, ValueError when one runs with another ``max_string_size``.
+        Raises ProcessFailed when it cannot be started, ValueError when one runs with another ``max_string_size``, or
+        listens elsewhere.
         """
         found = self._state.information()
         if found is None:
@@ -99,11 +107,15 @@ class LocalDatabase:
                 f"the local database on {self._state.path} runs with max_string_size {found.max_string_size}: "
                 "stop it first"
             )
+        if self._wants_listen and found.listen != self._listen:
+            raise ValueError(f"the local database on {self._state.path} listens on {found.listen}: stop it first")
         return self.status()
 
     def _start_process(self) -> ServerInformation:
         return start_process(
             self._state,
+            listen=self._listen,
+            allow_remote=self._allow_remote,
             port=self._port,
             max_string_size=self._max_string_size,
             log_statements=self._log_statements,
@@ -114,6 +126,8 @@ class LocalDatabase:
 
         service = Service(
             self._state,
+            listen=self._listen,
+            allow_remote=self._allow_remote,
             port=self._port,
             max_string_size=self._max_string_size,
             log_statements=self._log_statements,

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from oraclerag.local.state import ServerInformation, StateDirectory
+from oraclerag.local.state import ServerInformation, StateDirectory, Unusable
 
 __all__ = ["ALREADY_RUNNING", "READY", "start_process", "stop_process"]
 
@@ -32,22 +32,34 @@ class ProcessFailed(RuntimeError):
 
 
 def start_process(
-    state: StateDirectory, *, port: int, max_string_size: str, log_statements: Path | None
+    state: StateDirectory,
+    *,
+    listen: str,
+    allow_remote: bool,
+    port: int,
+    max_string_size: str,
+    log_statements: Path | None,
 ) -> ServerInformation:
     """Start the server in a session of its own and wait until it listens; one that runs already is found.
 
     Its errors go to ``server.log``. Raises ProcessFailed with the last line of that when it ends or does not get ready
-    within two minutes (then it is killed).
+    within two minutes (then it is killed), or when the directory cannot be used.
     """
-    state.make()
+    try:
+        state.make()
+        handle = os.open(state.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    except Unusable as error:
+        raise ProcessFailed(f"{error}.") from error
+    except OSError as error:
+        raise ProcessFailed(f"{state.log} cannot be written: {error.strerror}.") from error
     # -P: modules are not looked for in the working directory, which may be anybody's.
     command = [
         *(sys.executable, "-P", "-m", "oraclerag.local", "--data-dir", str(state.path)),
-        *("--port", str(port), "--max-string-size", max_string_size),
+        *("--listen", listen, "--port", str(port), "--max-string-size", max_string_size),
+        *(["--allow-remote"] if allow_remote else []),
     ]
     if log_statements is not None:
         command += ["--log-statements", str(log_statements.absolute())]
-    handle = os.open(state.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     deadline = time.monotonic() + _START_SECONDS
     with os.fdopen(handle, "wb") as log:
         child = subprocess.Popen(  # noqa: S603

@@ -5,20 +5,26 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
+from oraclerag.local.address import LOOPBACK, check_address
 from oraclerag.local.engine.database import Database
 from oraclerag.local.engine.postgres import Cluster
+from oraclerag.local.lifeline import Lifeline
 from oraclerag.local.models import OnnxModels
-from oraclerag.local.server import Server
+from oraclerag.local.server import Limits, Server
 from oraclerag.local.state import ServerInformation, StateDirectory
+from oraclerag.local.watchdog import Watchdog
 from oraclerag.local.wire.capabilities import Features
 
 __all__ = ["STRING_SIZES", "AlreadyRunning", "Service"]
 
 STRING_SIZES = {"standard": 4000, "extended": 32767}
 """Bytes of the longest VARCHAR2, by the value of Oracle's parameter MAX_STRING_SIZE."""
+
+_HOLD_SECONDS = 60.0
 
 
 class AlreadyRunning(RuntimeError):
@@ -28,17 +34,27 @@ class AlreadyRunning(RuntimeError):
 class Service:
     """Starts the three in order and stops them in the opposite one; what failed half-way is stopped too.
 
-    ``port`` 0 takes a free one. ``log_statements`` names a file for the statement log.
+    ``listen``, ``allow_remote``, ``port``, ``log_statements`` and ``limits`` are those of the listener. ``died`` is
+    called on another thread when PostgreSQL has ended by itself. When this process is killed, a watchdog stops
+    PostgreSQL; a process forked from this one that lives on keeps it from noticing.
     """
 
     def __init__(
         self,
         state: StateDirectory,
         *,
+        listen: str = LOOPBACK,
+        allow_remote: bool = False,
         port: int = 0,
         max_string_size: str = "standard",
         log_statements: Path | None = None,
+        limits: Limits | None = None,
+        died: Callable[[], None] | None = None,
     ) -> None:
+        self._address = check_address(listen, allow_remote=allow_remote)
+        self._allow_remote = allow_remote
+        self._limits = limits
+        self._died = died or _bear_it
         self._state = state
         self._port = port
         self._max_string_size = max_string_size
@@ -48,15 +64,23 @@ class Service:
         self.engine: Database | None = None
 
     def start(self) -> ServerInformation:
-        """Start everything; AlreadyRunning when another server holds the directory, OSError when the port is taken."""
-        if not self._state.hold():
+        """Start everything.
+
+        AlreadyRunning when another server holds the directory, OSError when the port is taken, Unusable when the
+        directory cannot be written.
+        """
+        if not self._state.hold(_HOLD_SECONDS):
             raise AlreadyRunning(f"a local database runs on {self._state.path} already")
         with contextlib.ExitStack() as cleanup:
             cleanup.callback(self._state.release)
             self._state.withdraw()  # of a server that was killed
+            watchdog = Watchdog(self._state.path, self._state.lock)
+            cleanup.callback(watchdog.dismiss)
             cluster = Cluster(self._state.cluster)
             cleanup.callback(cluster.stop)
             conninfo = cluster.start()
+            lifeline = Lifeline(conninfo, self._died)
+            cleanup.callback(lifeline.close)
             models = OnnxModels()
             cleanup.callback(models.close)
             engine = Database(conninfo, models, max_string_size=STRING_SIZES[self._max_string_size])
@@ -65,7 +89,15 @@ class Service:
             for name, password in self._state.credentials().items():
                 engine.create_user(name, password)
             features = Features(max_string_size=STRING_SIZES[self._max_string_size])
-            server = Server(engine, port=self._port, log_statements=self._log_statements, features=features)
+            server = Server(
+                engine,
+                listen=self._address,
+                allow_remote=self._allow_remote,
+                port=self._port,
+                log_statements=self._log_statements,
+                features=features,
+                limits=self._limits,
+            )
             server.start()
             cleanup.callback(server.close)
             information = ServerInformation(
@@ -74,6 +106,7 @@ class Service:
                 max_string_size=self._max_string_size,
                 started=time.time(),
                 log_statements=str(self._log_statements) if self._log_statements is not None else None,
+                listen=self._address,
             )
             cleanup.callback(self._state.withdraw)
             self._state.announce(information)
@@ -94,3 +127,7 @@ class Service:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _bear_it() -> None:
+    """Do nothing: sessions get ORA-03113 and logins ORA-01034."""

@@ -1,8 +1,9 @@
 """The directory of a local database: who holds it, where its server listens, the passwords.
 
 ``postgres/`` is the cluster, ``credentials.json`` (0600) the passwords, ``server.json`` what the running server says
-of itself, ``server.log`` what it wrote. ``lock`` is held by the running server for as long as it lives: whether one
-runs is asked of the lock alone, so a server that was killed leaves nothing that could mislead.
+of itself, ``server.log`` what it wrote. ``lock`` is held by the running server for as long as it lives, and then until
+its PostgreSQL has gone: who finds it free finds nothing running, and a server that was killed leaves nothing that could
+mislead.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ import secrets
 import shutil
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ADMINISTRATOR", "USER", "ServerInformation", "StateDirectory", "default_directory"]
+from oraclerag.local.address import LOOPBACK
+
+__all__ = ["ADMINISTRATOR", "USER", "ServerInformation", "StateDirectory", "Unusable", "default_directory"]
 
 USER = "RAG"
 """The user that a new local database has; its schema is where the tables go."""
@@ -27,9 +31,9 @@ USER = "RAG"
 ADMINISTRATOR = "SYSTEM"
 """The user that creates others."""
 
-_ATTEMPTS = 10
+_PATIENCE_SECONDS = 0.2  # :attr:`StateDirectory.held` of another process takes the lock for a moment
 _POLL_SECONDS = 0.02
-_ENTRIES = ("postgres", "credentials.json", "server.json", "server.log", "lock")
+_ENTRIES = ("postgres", "postgres.new", "credentials.json", "server.json", "server.log", "lock")
 
 
 def default_directory() -> Path:
@@ -51,6 +55,10 @@ def default_directory() -> Path:
     return base / "oraclerag" / "local"
 
 
+class Unusable(RuntimeError):
+    """The directory cannot be used: no permission, no space, no directory."""
+
+
 @dataclass(frozen=True, slots=True)
 class ServerInformation:
     """What a running server says of itself."""
@@ -60,6 +68,7 @@ class ServerInformation:
     max_string_size: str
     started: float
     log_statements: str | None = None
+    listen: str = LOOPBACK
 
 
 class StateDirectory:
@@ -81,22 +90,47 @@ class StateDirectory:
 
     def make(self) -> None:
         """Make the directory, for its owner alone."""
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self._usable():
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def hold(self) -> bool:
-        """Take the lock until :meth:`release` or the end of the process; False when a server has it."""
+    @contextlib.contextmanager
+    def _usable(self) -> Iterator[None]:
+        """Say in a sentence why the directory is of no use."""
+        try:
+            yield
+        except OSError as error:
+            raise Unusable(
+                f"{self.path} cannot hold a local database: {error.strerror} ({error.filename or self.path});"
+                " ORACLERAG_LOCAL_DIR names another directory"
+            ) from error
+
+    def hold(self, patience: float = _PATIENCE_SECONDS) -> bool:
+        """Take the lock until :meth:`release` or the end of the process; False when a server has it.
+
+        One that is starting or stopping is waited for, up to ``patience`` seconds.
+        """
         self.make()
-        handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        for _ in range(_ATTEMPTS):
+        with self._usable():
+            handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        deadline = time.monotonic() + patience
+        while True:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                time.sleep(_POLL_SECONDS)  # :attr:`held` of another process takes it for a moment
+                if time.monotonic() > deadline or self.information() is not None:
+                    os.close(handle)
+                    return False
+                time.sleep(_POLL_SECONDS)
             else:
                 self._lock = handle
                 return True
-        os.close(handle)
-        return False
+
+    @property
+    def lock(self) -> int:
+        """The descriptor that holds the lock; RuntimeError when none does."""
+        if self._lock is None:
+            raise RuntimeError("the directory is not held")
+        return self._lock
 
     def release(self) -> None:
         """Give the lock back."""
@@ -134,7 +168,9 @@ class StateDirectory:
         if not self.held:
             return None
         found = self._read("server.json")
-        return ServerInformation(**found) if found is not None else None
+        if found is None or not _is_alive(found["pid"]):
+            return None
+        return ServerInformation(**found)
 
     def credentials(self) -> dict[str, str]:
         """Give the passwords by user, making random ones for the user and the administrator if there are none."""
@@ -167,7 +203,18 @@ class StateDirectory:
     def _write(self, name: str, content: dict[str, Any]) -> None:
         """Write a file that only its owner can read, as a whole."""
         scratch = self.path / f".{name}.{os.getpid()}"
-        handle = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(content, file)
-        scratch.replace(self.path / name)
+        with self._usable():
+            handle = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(content, file)
+            scratch.replace(self.path / name)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # somebody else's
+        return True
+    return True

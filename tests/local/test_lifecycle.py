@@ -59,6 +59,13 @@ def _postgres(directory: Path) -> int:
     return int((directory / "postgres" / "postmaster.pid").read_text().splitlines()[0])
 
 
+def _child(pid: int) -> int:
+    """Give the one process that another has started."""
+    found = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], check=True, capture_output=True, text=True).stdout
+    (child,) = [int(line.split()[0]) for line in found.splitlines() if int(line.split()[1]) == pid]
+    return child
+
+
 def _wait(condition: Callable[[], bool]) -> bool:
     for _ in range(500):
         if condition():
@@ -130,19 +137,31 @@ def test_a_killed_server_leaves_nothing_that_misleads(directory: Path) -> None:
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    assert (directory / "server.json").exists()
     assert not database.status().running
     with database:
         assert database.status().pid != pid
         assert _select(database) == "RAG"
 
 
-def test_stop_also_ends_a_postgresql_whose_server_was_killed(directory: Path) -> None:
+def test_postgresql_does_not_outlive_a_server_that_was_killed(directory: Path) -> None:
     database = LocalDatabase(directory)
     pid = database.start().pid
     assert pid is not None
     postgres = _postgres(directory)
     os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    assert _wait(lambda: not _is_alive(postgres))
+    with database:
+        assert _select(database) == "RAG"
+
+
+def test_stop_also_ends_a_postgresql_whose_server_and_watchdog_were_killed(directory: Path) -> None:
+    database = LocalDatabase(directory)
+    pid = database.start().pid
+    assert pid is not None
+    postgres = _postgres(directory)
+    for victim in (_child(pid), pid):
+        os.kill(victim, signal.SIGKILL)
     os.waitpid(pid, 0)
     assert _is_alive(postgres)
     database.stop()
