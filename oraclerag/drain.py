@@ -2,7 +2,9 @@
 
 What goes wrong is told apart by whom it concerns. One entity at fault is postponed alone. What would hit every entity
 of a source pauses the source, once, and counts against no row. An outage gives everything back, counts against no row,
-and is raised: the worker slows down.
+and is raised: the worker slows down. A text can also end the database's process that reads or embeds it, which looks
+like an outage: entities with which the connection is lost twice running are left to their lease, as if the worker had
+died.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import dataclasses
 import logging
 import random
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -24,6 +26,7 @@ from oraclerag.config import Settings
 from oraclerag.database import Database, own_tables
 from oraclerag.errors import (
     ConfigurationError,
+    ConnectionFailed,
     Contention,
     DatabaseError,
     EmbeddingDimensionMismatch,
@@ -54,6 +57,8 @@ _COME_BACK_SOON = 0.25  # seconds before those that others hold are tried again:
 # write; but a write that has begun keeps its entities by their locks, and a large model on a small machine is slow.
 _LEASES_PER_CALL = 3
 
+_MOST_LOST = 10_000  # entities of lost connections that a worker remembers
+
 
 class _ModelReplaced(Exception):
     """Another model has come into force than the one that a batch was read for."""
@@ -67,6 +72,7 @@ class WorkerState:
     model: ActiveModel | None = None
     idle_sources: frozenset[str] = frozenset()
     unreported: list[tuple[Claim, tuple[Claimed, ...]]] = field(default_factory=list)
+    lost: Counter[tuple[str, str]] = field(default_factory=Counter)  # connections, by the entities they were lost with
     warned: set[str] = field(default_factory=set)
     jitter: random.Random = field(default_factory=random.Random)
 
@@ -153,6 +159,7 @@ class _Batch:
         self._tally = _Tally()
         self._fingerprints: dict[str, str] = {}
         self._open: dict[int, Claimed] = {}  # not yet reported
+        self._at_work: tuple[Claimed, ...] = ()  # being read, or written
         self._claim = Claim("", ())
         self._turn: tuple[int, str] | None = None
 
@@ -165,7 +172,9 @@ class _Batch:
             merge = Merge(self._connection, self._schema, model)
             for group in _groups(self._prepared(model)):
                 self._write(merge, model, group)
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, ConnectionFailed):
+                self._leave_to_the_lease()
             self._abandon()
             raise
         return self._tally.report()
@@ -287,6 +296,7 @@ class _Batch:
             by_source[entity.source_type][entity.source_id] = entity
         for name, entities in by_source.items():
             source = self._sources[name]
+            self._at_work = tuple(entities.values())
             try:
                 found = read(source, self._connection, list(entities))
             except (SourceError, ConfigurationError, PrivilegeMissing) as error:
@@ -309,6 +319,7 @@ class _Batch:
 
     def _write(self, merge: Merge, model: ActiveModel, group: Sequence[Write]) -> None:
         """Write a group in one transaction; when that fails, in halves until the one at fault is found."""
+        self._at_work = tuple(write.entity for write in group)
         if len(self._open) > len(group):
             self._queue.renew(self._claim, self._open.values())
         for attempt in (1, 2):
@@ -367,7 +378,7 @@ class _Batch:
             self._connection.commit()
         self._tally.merged.append(merged)
         for write in mine:
-            del self._open[write.entity.entity_id]
+            self._reported(write.entity)
             self._tell_written(write, held[write.entity.entity_id], model)
         # Taken over, or of a source whose settings are no longer these: whoever is right works them off.
         rest = [write.entity for write in group if write.entity.entity_id in self._open]
@@ -446,7 +457,7 @@ class _Batch:
             message = "Entities were given back: they were taken over, or what is in force has changed."
             log.event(_log, logging.DEBUG, "given_back", message, rows=sum(len(entity.rows) for entity in entities))
             for entity in entities:
-                self._open.pop(entity.entity_id, None)
+                self._reported(entity)
 
     def _postpone(
         self, failures: Sequence[tuple[Claimed, OracleRagError, Write | None]], merge: Merge | None = None
@@ -464,8 +475,8 @@ class _Batch:
         with own_tables():
             self._connection.commit()
         for failure in postponed:
-            del self._open[failure.entity.entity_id]
             entity = failure.entity
+            self._reported(entity)
             given_up = self._queue.gives_up(entity)
             self._tally.dead += given_up
             self._tally.postponed += not given_up
@@ -491,6 +502,22 @@ class _Batch:
     def _rollback(self) -> None:
         with own_tables():
             self._connection.rollback()
+
+    def _reported(self, entity: Claimed) -> None:
+        """Whatever became of it, this batch has nothing more to say, and the connection is there."""
+        self._open.pop(entity.entity_id, None)
+        self._state.lost.pop((entity.source_type, entity.source_id), None)
+
+    def _leave_to_the_lease(self) -> None:
+        """Do not give back what the connection was lost with before: its claims count, and come to an end."""
+        if len(self._state.lost) > _MOST_LOST:  # most of them were worked off by others
+            self._state.lost.clear()
+        for entity in self._at_work:
+            key = (entity.source_type, entity.source_id)
+            if entity.entity_id in self._open:
+                self._state.lost[key] += 1
+                if self._state.lost[key] > 1:
+                    del self._open[entity.entity_id]
 
     def _abandon(self) -> None:
         """Give back what was not reported; where that is not possible now, before the next batch."""

@@ -108,14 +108,16 @@ WHERE DIRTY_ID IN (/*ids*/IDS) AND CLAIM = :claim_token
 DELETE /*+ INDEX(RAG_DIRTY RAG_DIRTY_PK) */ FROM /*schema*/RAG_DIRTY WHERE DIRTY_ID IN (/*ids*/IDS) AND STATE = 'DEAD'
 
 -- name: give_back
+-- Whatever is reported ends a series of claims that ended without a report: without that, a row could be beside two
+-- crashes and count both.
 UPDATE /*+ INDEX(RAG_DIRTY RAG_DIRTY_PK) */ /*schema*/RAG_DIRTY
-SET CLAIM = NULL, CRASHES = CRASHES - 1,
+SET CLAIM = NULL, CRASHES = 0,
     AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:pause, 'SECOND')
 WHERE DIRTY_ID IN (/*ids*/IDS) AND CLAIM = :claim_token
 
 -- name: postpone
 UPDATE /*+ INDEX(RAG_DIRTY RAG_DIRTY_PK) */ /*schema*/RAG_DIRTY
-SET CLAIM = NULL, CRASHES = CRASHES - 1, ATTEMPTS = ATTEMPTS + 1, STATE = :new_state, ERROR_CODE = :error_code,
+SET CLAIM = NULL, CRASHES = 0, ATTEMPTS = ATTEMPTS + 1, STATE = :new_state, ERROR_CODE = :error_code,
     AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:pause, 'SECOND'), LAST_ERROR = :last_error
 WHERE DIRTY_ID = :dirty_id AND CLAIM = :claim_token
 

@@ -44,6 +44,7 @@ class Protocol:
     waiting_costs_nothing: bool = True
     retry_asks_again: bool = True
     retry_forgets: bool = True
+    report_forgets: bool = True
 
 
 class Row(NamedTuple):
@@ -292,7 +293,7 @@ def give_back(p: Protocol, w: World, me: int, entities: set[int]) -> World:
         mine = row.claim == me or (not p.settle_own_claim_only and row.id in rows)
         if not mine or row.entity not in entities or row.dead:
             return row
-        return row._replace(claim=None, over=False, crashes=row.crashes - 1)
+        return row._replace(claim=None, over=False, crashes=0 if p.report_forgets else row.crashes - 1)
 
     tickets = tuple(
         Ticket() if number in entities and ticket.holder == me else ticket for number, ticket in enumerate(w.tickets)
@@ -346,13 +347,14 @@ PAIR = Protocol((("set", 0), ("set", 1), ("delete", 0)), entities=2, deaths=1, l
 DEPLOY = Protocol((("set", 0), ("settings", 0)), deaths=1, lease_ends=1, outages=1, old_worker=True)
 REINDEX = Protocol((("set", 0), ("silent", 0), ("reindex", 0)), deaths=0, lease_ends=2)
 DEATHS = Protocol((("set", 0), ("set", 1)), entities=2, workers=1, deaths=4, lease_ends=0)
+GIVEN = Protocol((("set", 0), ("delete", 0)), deaths=2, lease_ends=1, outages=1)
 RETRY = Protocol((("set", 0), ("delete", 0)), deaths=3, lease_ends=0, retries=2)
 
 
 @pytest.mark.parametrize(
     "case",
-    [LIFE, THREE, PAIR, DEPLOY, REINDEX, DEATHS, RETRY],
-    ids=["life", "three workers", "two entities", "deployment", "reindex", "deaths", "retry"],
+    [LIFE, THREE, PAIR, DEPLOY, REINDEX, DEATHS, GIVEN, RETRY],
+    ids=["life", "three workers", "two entities", "deployment", "reindex", "deaths", "given back", "retry"],
 )
 def test_the_protocol_holds(case: Protocol) -> None:
     visited, wrong = explore(case)
@@ -375,6 +377,7 @@ def test_the_protocol_holds(case: Protocol) -> None:
         (REINDEX, {"settle_own_claim_only": False}),
         (DEATHS, {"suspects_alone": False}),
         (DEATHS, {"first_death_is_nobodys": False}),
+        (GIVEN, {"report_forgets": False}),
         (RETRY, {"retry_forgets": False}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, dict) else None,

@@ -478,12 +478,56 @@ def test_an_outage_gives_everything_back_and_is_raised(tracker: Tracker, monkeyp
         with pytest.raises(ConnectionFailed):
             tracker.drain()
         assert tracker.queue() == [("1", "READY", 0, 0, 0)]
+    assert tracker.drain().indexed == 1
+    tracker.enqueue(1)
+    with monkeypatch.context() as patch:
+        patch.setattr(Merge, "apply", down)
         patch.setattr(Queue, "give_back", down)
         with pytest.raises(ConnectionFailed):
             tracker.drain()
         assert tracker.queue() == [("1", "READY", 0, 1, 1)]
-    assert tracker.drain().indexed == 1  # first it reports what it could not before
+    assert tracker.drain().claimed == 1  # first it reports what it could not before
     assert tracker.queue() == []
+
+
+def test_what_ends_the_databases_process_ends_as_dead_and_takes_nobody_with_it(tracker: Tracker) -> None:
+    """As a text on which the model crashes: the session is gone, for everybody who tries, and the database is not."""
+    tracker.settings = dataclasses.replace(tracker.settings, max_attempts=2)
+    texts = {str(number): f"note {number}" for number in range(4)}
+
+    def read(connection: oracledb.Connection, ids: Sequence[str]) -> dict[str, Document | None]:
+        if "2" in ids:
+            connection.close()
+            connection.ping()
+        return {key: Document(texts[key], owner="7") for key in ids}
+
+    sources: dict[str, Source] = {"note": FunctionSource("note", read, visibility="owner")}
+    tracker.enqueue(*range(4), source="note")
+    lost = 0
+    for _ in range(20):
+        try:
+            tracker.drain(sources=sources)
+        except ConnectionFailed:
+            lost += 1
+        tracker.due()
+    assert tracker.queue() == [("2", "DEAD", 0, 3, 0)]
+    assert tracker.texts().keys() == {"0", "1", "3"}
+    assert lost == 4  # once given back, once beside the others, twice alone
+
+
+def test_a_report_ends_a_series_of_claims_without_one(tracker: Tracker) -> None:
+    """Who was beside one crash, is given back, and is beside another, has not crashed twice."""
+    tracker.settings = dataclasses.replace(tracker.settings, max_attempts=1)
+    tracker.task(1)
+    tracker.enqueue(1)
+    queue = Queue(tracker.connection, tracker.database.schema, lease=300, max_attempts=1)
+    for _ in range(3):
+        assert len(claim(tracker, tracker.connection).entities) == 1  # and its worker dies
+        tracker.due()
+        again = claim(tracker, tracker.connection)
+        queue.give_back(again, again.entities)
+        assert tracker.queue() == [("1", "READY", 0, 0, 0)]
+    assert tracker.drain().indexed == 1
 
 
 def test_without_a_model_nothing_is_claimed(tracker: Tracker) -> None:
