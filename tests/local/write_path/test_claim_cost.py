@@ -20,8 +20,8 @@ MANY = [10_000, pytest.param(100_000, marks=[pytest.mark.long, pytest.mark.timeo
 
 @pytest.fixture
 def blocks(local_database: LocalDatabase, tracker: Tracker) -> Iterator[Blocks]:
+    tracker.sql("TRUNCATE TABLE RAG_DIRTY")  # with the holes that the tests before have left behind
     with Blocks(local_database, tracker.account, "RAG_DIRTY", "RAG_ENTITY") as counting:
-        counting.tidy()  # what the tests before have left behind
         yield counting
 
 
@@ -78,10 +78,10 @@ def test_an_entity_that_is_announced_again_and_again_costs_a_claim_nothing_more(
     alone = cost(tracker, blocks)
     tracker.sql(
         "INSERT INTO RAG_DIRTY (SOURCE_TYPE, SOURCE_ID, AVAILABLE_AT) "
-        "SELECT 'note', '- 0 40', SYS_EXTRACT_UTC(SYSTIMESTAMP) + INTERVAL '1' HOUR FROM dual CONNECT BY LEVEL <= 20000"
+        "SELECT 'note', '- 0 40', SYS_EXTRACT_UTC(SYSTIMESTAMP) + INTERVAL '1' HOUR FROM dual CONNECT BY LEVEL <= 40000"
     )
     tracker.connection.commit()
-    assert cost(tracker, blocks)[1] <= alone[1] * 1.25
+    assert cost(tracker, blocks)[1] <= alone[1] + 300  # its rows fill 600 blocks
 
 
 def test_rows_that_are_not_due_are_not_read_by_a_claim(tracker: Tracker, blocks: Blocks) -> None:
