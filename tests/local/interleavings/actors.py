@@ -20,6 +20,7 @@ __all__ = ["Actor", "Crash", "Director", "Order", "Stuck"]
 
 _SOON = 0.02  # seconds after which it is asked whether a statement waits for a lock
 _PATIENCE = 60.0
+_READS = frozenset({"in_force.read", "claim.next_tenants", "claim.pick"})  # an idle worker's
 
 
 class Order(Enum):
@@ -56,6 +57,7 @@ class Actor:
         self.at = ""
         self.idle = False
         self.blocked = False
+        self.wrote = False
         self.done = False
         self.error: BaseException | None = None
         self.seen = -1  # the director's count of commits when it became idle
@@ -140,7 +142,8 @@ class Director:
         self.trace.append(
             f"{actor.name}: {actor.at}" if order is Order.GO else f"{actor.name} {order.value} {actor.at}"
         )
-        commits = actor.at in ("commit", "its session ends")
+        ends = actor.at in ("commit", "rollback", "its session ends")
+        actor.wrote = actor.wrote or not (ends or actor.idle or actor.at in _READS)
         if actor.idle:
             actor.seen = self.commits
         actor.order(order)
@@ -153,8 +156,9 @@ class Director:
                 break
             if time.monotonic() > end:
                 raise Stuck(f"{actor.name} does not come back from {actor.at}")
-        if commits:
-            self.commits += 1
+        if ends:
+            self.commits += actor.wrote
+            actor.wrote = False
         self._failed(actor)
         self.look()
 

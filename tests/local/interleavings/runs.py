@@ -12,6 +12,10 @@ from tests.local.interleavings.world import MEMO, Installation
 __all__ = ["play_seed"]
 
 _STEPS = 400
+_LONG = {  # between these and what was before, a worker may take any time
+    "claim.entities", "claim.free_entities", "source.read", "claim.hold", "merge.chunks", "merge.note_entity",
+    "claim.settle", "commit",
+}  # fmt: skip
 
 
 def play_seed(installation: Installation, seed: int) -> Outcome:
@@ -41,7 +45,8 @@ def _chaos(play: Play, chance: random.Random) -> None:
     }  # fmt: skip
     lease_ends = story.lease_ends
     last: Actor | None = None
-    for _ in range(_STEPS):
+    slow: dict[Actor, int] = {}  # who does not go on for a while, and until which step
+    for step in range(_STEPS):
         ready = director.can_go()
         if not ready:
             if not any(actor.blocked for actor in director.actors):
@@ -50,7 +55,9 @@ def _chaos(play: Play, chance: random.Random) -> None:
                 raise AssertionError("nobody can go on")
             director.look(0.05)
             continue
-        if lease_ends and chance.random() < 0.04 and (claims := play.world.claims()):
+        slow = {actor: until for actor, until in slow.items() if until > step}
+        ready = [actor for actor in ready if actor not in slow] or ready
+        if lease_ends and chance.random() < (0.15 if slow else 0.03) and (claims := play.world.claims()):
             lease_ends -= 1
             number = chance.randrange(len(claims))
             ticket_only = chance.random() < 0.2
@@ -58,9 +65,15 @@ def _chaos(play: Play, chance: random.Random) -> None:
             play.world.end_lease(claims[number], ticket_only=ticket_only)
         if chance.random() < 0.03 and play.world.end_pauses():
             director.note("clock: pauses end")
-        actor = last if last in ready and chance.random() < story.staying else _one_of(ready, chance)
+        stays = (
+            last in ready and chance.random() < story.staying and not last.at.startswith(("transaction", "operation"))
+        )
+        actor = last if stays else _one_of(ready, chance)
         assert actor is not None
         last = actor
+        if actor not in slow and actor.at in _LONG and chance.random() < story.slowness:
+            slow[actor] = step + chance.choice((30, 60, 100))
+            continue
         order = _order(actor, budget, chance)
         if order is Order.BROKEN:
             play.world.at_fault.add(MEMO)  # nobody can tell a function's failure from its only entity's
@@ -70,8 +83,9 @@ def _chaos(play: Play, chance: random.Random) -> None:
 
 
 def _one_of(ready: list[Actor], chance: random.Random) -> Actor:
-    """Choose who goes on; looks at the queue take a third of their share, for most find little."""
-    return chance.choices(ready, [0.3 if actor.idle else 1.0 for actor in ready])[0]
+    """Choose who goes on; looks at the queue and further transactions come seldom, so that they meet work under way."""
+    seldom = [actor.idle or actor.at.startswith(("transaction", "operation")) for actor in ready]
+    return chance.choices(ready, [0.15 if each else 1.0 for each in seldom])[0]
 
 
 def _order(actor: Actor, budget: dict[Order, int], chance: random.Random) -> Order:

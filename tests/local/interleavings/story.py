@@ -45,13 +45,15 @@ class Story:
     refusals: int = 0
     broken: int = 0  # batches in which the source's tables are gone
     staying: float = 0.7  # how likely the same actor goes on
+    slowness: float = 0.0  # how likely a worker takes long over a statement, while the others go on
     by_key: float = 0.0
 
     @classmethod
     def of_seed(cls, chance: random.Random) -> Story:
         entities = chance.randint(2, 4)
-        keys = ENTITIES[:entities]
-        app = tuple(_transaction(chance, keys, number) for number in range(chance.randint(2, 4)))
+        keys = list(ENTITIES[:entities])
+        chance.shuffle(keys)
+        app = tuple(_transaction(chance, keys, number) for number in range(chance.choice((2, 2, 3, 3, 4))))
         op = tuple(_operation(chance, keys) for _ in range(chance.choice((0, 0, 1, 1, 2))))
         return cls(
             app=app,
@@ -68,15 +70,21 @@ class Story:
             refusals=chance.choice((0, 0, 0, 1)),
             broken=chance.choice((0, 0, 0, 0, 1)),
             staying=chance.choice((0.3, 0.7, 0.9, 0.95)),
+            slowness=chance.choice((0.0, 0.1, 0.2)),
             by_key=chance.choice((0.0, 0.0, 0.3)),
         )
 
 
 def _transaction(chance: random.Random, keys: Sequence[str], number: int) -> Transaction:
-    changes = [_change(chance, chance.choice(keys), number)]
+    changes = [_change(chance, _key(chance, keys), number)]
     if chance.random() < 0.3:
-        changes.append(_change(chance, chance.choice(keys), number))
+        changes.append(_change(chance, _key(chance, keys), number))
     return Transaction(tuple(changes), commit=chance.random() < 0.85)
+
+
+def _key(chance: random.Random, keys: Sequence[str]) -> str:
+    """Choose an entity; one is hot."""
+    return keys[0] if chance.random() < 0.6 else chance.choice(keys)
 
 
 def _change(chance: random.Random, key: str, number: int) -> Change:
@@ -105,7 +113,7 @@ def _operation(chance: random.Random, keys: Sequence[str]) -> Transaction:
     if what == "deploy":
         return Transaction((("deploy", str(chance.randrange(VERSIONS))),))
     if what == "silent":
-        key = chance.choice(keys)
+        key = _key(chance, keys)
         return Transaction((("silent", key), ("reindex", type_of(key))))
     if what == "reindex":
         return Transaction((("reindex", chance.choice(("note", "memo"))),))
