@@ -177,8 +177,9 @@ def _search(connection: oracledb.Connection, plain: psycopg.Connection, user: st
     table = sql.Identifier(user, "PASSAGES")
     random = np.random.default_rng(2)
     statement = sql.SQL('copy {} ("ID", "E") from stdin with (format binary)').format(table)
+    oid = _vector_oid(plain)
     with plain.cursor().copy(statement) as copy:
-        copy.set_types(["numeric", _vector_oid(plain)])
+        copy.set_types(["numeric", oid])
         for number in range(MANY_ROWS):
             copy.write_row((number, array("f", random.random(DIMENSIONS, dtype=np.float32).tobytes())))
     plain.execute(sql.SQL("analyze {}").format(table))

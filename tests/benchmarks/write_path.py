@@ -15,6 +15,7 @@ from oraclerag.config import Settings
 from oraclerag.drain import WorkerState, drain
 from oraclerag.local import LocalDatabase
 from oraclerag.local.models import OnnxModels
+from oraclerag.merge import SLICE
 from oraclerag.records import DrainReport
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.free_model_server import free_model_database
@@ -52,15 +53,19 @@ def overhead(directory: Path, model: Path) -> Iterator[Figure]:
         _tracker(database, "BENCH_DRAIN", model) as tracker,
         _tracker(database, "BENCH_BARE", model) as bare,
     ):
-        ratios = []
-        for turn in range(4):
-            for each in (tracker, bare):
-                _empty(each)
-            _fill(tracker, turn)
-            indexing = _index(tracker)
-            ratios.append(indexing / _write(bare, _arrays(tracker)))
-        ratio = statistics.median(ratios[1:])  # the first one warms caches
-        yield Figure("index 500 tasks, model without cost: time", ratio, "×", "bare executemany, same rows", 3)
+        ratios: dict[int, list[float]] = {SLICE: [], 64: []}
+        for turn in range(9):
+            for batch, found in ratios.items():
+                for each in (tracker, bare):
+                    _empty(each)
+                _fill(tracker, turn * 1000 + batch)
+                indexing = _index(tracker, batch)
+                found.append(indexing / _write(bare, _arrays(tracker)))
+        against = "bare executemany, same rows"
+        for batch, found in ratios.items():
+            name = f"index 500 tasks, model without cost, batches of {batch}: time"
+            ratio = statistics.median(found[2:])  # the first ones warm caches
+            yield Figure(name, ratio, "×", against, 3 if batch == SLICE else None)
 
 
 def round_trips(model: Path) -> Iterator[Figure]:
