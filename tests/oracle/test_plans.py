@@ -10,6 +10,7 @@ import oracledb
 import pytest
 
 from oraclerag.claim import Queue
+from oraclerag.plans import read_display, vector_access
 from oraclerag.scope import Scope
 from tests.local.conftest import Account
 from tests.local.library import Entry, install, shelve
@@ -60,7 +61,21 @@ def test_an_approximate_search_uses_the_vector_index(
         assert rag.search("invoice 7", scope=Scope(manager=True), k=3).approximate
         with rag.database.connect() as connection:
             found = plan(connection, sent, "FETCH APPROX FIRST")
-    assert "RAG_CHUNK_EMB_IDX" in found
+            access = vector_access(read_display(found.splitlines()), "RAG_CHUNK")
+            assert (access.index, access.kind) == ("RAG_CHUNK_EMB_IDX", "IVF")
+
+
+def test_an_exact_search_uses_no_vector_index(account: Account, tiny_file: Path, sent: list[tuple[str, Any]]) -> None:
+    with install(account, tiny_file) as rag:
+        with rag.database.transaction() as connection:
+            shelve(connection, account.user, [Entry(str(n), f"invoice {n} of supplier {n % 7}") for n in range(300)])
+        rag.build_index(force=True)
+        assert not rag.search("invoice 7", scope=Scope(manager=True), k=3).approximate
+        with rag.database.connect() as connection:
+            found = plan(connection, sent, "FETCH EXACT FIRST")
+            access = vector_access(read_display(found.splitlines()), "RAG_CHUNK")
+            assert access.exact
+            assert access.sorts
 
 
 def test_a_claim_uses_the_index_of_the_queue(tracker: Tracker, sent: list[tuple[str, Any]]) -> None:
