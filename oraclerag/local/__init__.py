@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from oraclerag.local.address import LOOPBACK, check_address
+from oraclerag.local.engine.grants import DEVELOPER
 from oraclerag.local.process import ProcessFailed, start_process, stop_process
 from oraclerag.local.state import ADMINISTRATOR, USER, ServerInformation, StateDirectory, default_directory
 
@@ -203,6 +204,16 @@ class LocalDatabase:
         return self._state.credentials()[USER]
 
     @property
+    def administrator(self) -> str:
+        """The user that makes others and grants to them, as the scripts for a DBA do; its role is DBA."""
+        return ADMINISTRATOR
+
+    @property
+    def administrator_password(self) -> str:
+        """The password of :attr:`administrator`."""
+        return self._state.credentials()[ADMINISTRATOR]
+
+    @property
     def round_trips(self) -> int:
         """Number of requests answered since the start, logins included; only with ``in_process``."""
         if self._service is None or self._service.server is None:
@@ -210,7 +221,10 @@ class LocalDatabase:
         return self._service.server.round_trips
 
     def create_user(self, name: str) -> str:
-        """Create a user with an empty schema and give its password; ValueError for a name that is taken or is none."""
+        """Create a user with an empty schema and give its password; ValueError for a name that is taken or is none.
+
+        It may do what ``sql/setup/create_user.sql`` lets the owner of the tables do.
+        """
         if not _NAME.fullmatch(name):
             raise ValueError(f"{name!r} is no name for a user: a letter, then letters, digits, '_', '$' or '#'")
         password = secrets.token_urlsafe(18)
@@ -228,6 +242,7 @@ class LocalDatabase:
                 if getattr(error.args[0], "code", None) != _NAME_TAKEN:
                     raise
                 raise ValueError(f"there is a user {name.upper()} already") from error
+            cursor.execute(f"GRANT {', '.join(DEVELOPER)} TO {name}")
         return password
 
     def drop_user(self, name: str) -> None:
@@ -240,7 +255,7 @@ class LocalDatabase:
     def _administrator(self) -> contextlib.AbstractContextManager[oracledb.Connection]:
         import oracledb
 
-        return oracledb.connect(user=ADMINISTRATOR, password=self._state.credentials()[ADMINISTRATOR], dsn=self.dsn)
+        return oracledb.connect(user=ADMINISTRATOR, password=self.administrator_password, dsn=self.dsn)
 
     def __enter__(self) -> LocalDatabase:
         try:

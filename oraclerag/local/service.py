@@ -10,12 +10,13 @@ from pathlib import Path
 from types import TracebackType
 
 from oraclerag.local.address import LOOPBACK, check_address
+from oraclerag.local.engine import grants
 from oraclerag.local.engine.database import Database
 from oraclerag.local.engine.postgres import Cluster
 from oraclerag.local.lifeline import Lifeline
 from oraclerag.local.models import OnnxModels
 from oraclerag.local.server import Limits, Server
-from oraclerag.local.state import ServerInformation, StateDirectory
+from oraclerag.local.state import ADMINISTRATOR, ServerInformation, StateDirectory
 from oraclerag.local.watchdog import Watchdog
 from oraclerag.local.wire.capabilities import Features
 
@@ -87,7 +88,9 @@ class Service:
             cleanup.callback(engine.close)
             # On every start: a credentials file that was lost has been made anew.
             for name, password in self._state.credentials().items():
-                engine.create_user(name, password)
+                engine.create_user(
+                    name, password, grants=grants.ADMINISTRATOR if name == ADMINISTRATOR else grants.DEVELOPER
+                )
             features = Features(max_string_size=STRING_SIZES[self._max_string_size])
             server = Server(
                 engine,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -88,6 +88,28 @@ def connection(account: Account) -> Iterator[oracledb.Connection]:
     """A connection of the test's own user."""
     with account.connect() as opened:
         yield opened
+
+
+@pytest.fixture
+def may(local_database: LocalDatabase, account: Account) -> Callable[..., None]:
+    """Grants a user, by default the test's own, roles and system privileges beyond those of a developer."""
+
+    def grant(*privileges: str, to: str = account.user) -> None:
+        as_administrator(local_database, f"GRANT {', '.join(privileges)} TO {to}")
+
+    return grant
+
+
+def as_administrator(database: LocalDatabase, *statements: str) -> None:
+    """Run statements as the one who makes users and grants to them."""
+    with (
+        oracledb.connect(
+            user=database.administrator, password=database.administrator_password, dsn=database.dsn
+        ) as connection,
+        connection.cursor() as cursor,
+    ):
+        for statement in statements:
+            cursor.execute(statement)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +140,10 @@ def test_the_size_of_strings_is_a_parameter(connection: oracledb.Connection, max
         assert cursor.fetchone() == ("STANDARD" if max_string_size == 4000 else "EXTENDED",)
 
 
-def test_a_user_can_be_made_logged_in_changed_and_dropped(connection: oracledb.Connection, account: Account) -> None:
+def test_a_user_can_be_made_logged_in_changed_and_dropped(
+    connection: oracledb.Connection, account: Account, may: Callable[..., None]
+) -> None:
+    may("CREATE USER", "ALTER USER", "DROP USER", "GRANT ANY ROLE", "GRANT ANY PRIVILEGE")
     name = f"{account.user}_X"
     with connection.cursor() as cursor:
         cursor.execute(f'CREATE USER {name} IDENTIFIED BY "First 1" DEFAULT TABLESPACE users QUOTA UNLIMITED ON users')
@@ -165,7 +168,10 @@ def test_a_user_can_be_made_logged_in_changed_and_dropped(connection: oracledb.C
             cursor.execute(f"DROP USER {name} CASCADE")
 
 
-def test_grants_are_recorded_and_checked(connection: oracledb.Connection, account: Account) -> None:
+def test_grants_are_recorded_and_checked(
+    connection: oracledb.Connection, account: Account, may: Callable[..., None]
+) -> None:
+    may("CREATE USER", "DROP USER", "CREATE ROLE")
     role = f"{account.user}_R"
     with connection.cursor() as cursor:
         for statement in (

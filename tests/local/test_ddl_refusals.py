@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import oracledb
 import pytest
 
-from tests.local.conftest import Account
+from oraclerag.local import LocalDatabase
+from tests.local.conftest import Account, as_administrator
 
 FIXTURE = (
     "CREATE TABLE t (id NUMBER PRIMARY KEY, a NUMBER, b VARCHAR2(10), d DATE, ts TIMESTAMP, c CLOB, j JSON, n NUMBER(3) NOT NULL)",
@@ -213,7 +214,8 @@ REFUSED = [
 
 
 @pytest.fixture(scope="module")
-def schema(module_account: Account) -> Iterator[oracledb.Connection]:
+def schema(module_account: Account, local_database: LocalDatabase) -> Iterator[oracledb.Connection]:
+    as_administrator(local_database, f"GRANT CREATE USER, DROP USER, CREATE ROLE TO {module_account.user}")
     with module_account.connect() as connection:
         with connection.cursor() as cursor:
             for statement in FIXTURE:

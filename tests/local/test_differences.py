@@ -8,7 +8,6 @@ from pathlib import Path
 import oracledb
 import pytest
 
-from oraclerag.local import LocalDatabase
 from tests.local.conftest import Account
 
 pytestmark = pytest.mark.one_size
@@ -38,14 +37,6 @@ def value(cursor: oracledb.Cursor, statement: str) -> object:
     row = cursor.fetchone()
     assert row is not None
     return row[0]
-
-
-def test_privileges_are_not_enforced(cursor: oracledb.Cursor, account: Account, local_database: LocalDatabase) -> None:
-    stranger = f"{account.user}_X"
-    password = local_database.create_user(stranger)
-    with oracledb.connect(user=stranger, password=password, dsn=account.dsn) as other:
-        assert value(other.cursor(), f"SELECT id FROM {account.user}.t") == 1
-        assert value(other.cursor(), "SELECT COUNT(*) FROM user_tab_privs") == 0
 
 
 def test_physical_clauses_are_shown_and_do_nothing(cursor: oracledb.Cursor) -> None:
@@ -167,7 +158,6 @@ def test_the_page_lists_them() -> None:
     taken = PAGE.read_text("utf-8").partition("## Taken")[2].partition("\n## ")[0]
     subjects = [line.split("|")[1].strip() for line in taken.splitlines() if line.startswith("|")][2:]
     assert {
-        "Privileges",
         "Storage",
         "HNSW",
         "CHAR",

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -431,9 +431,12 @@ def test_an_object_of_another_kind_is_in_the_way(database: Database, connection:
 # -- owner and user ---------------------------------------------------------------------------------------------------
 
 
-def test_the_tables_can_belong_to_another_user(local_database: LocalDatabase, account: Account) -> None:
+def test_the_tables_can_belong_to_another_user(
+    local_database: LocalDatabase, account: Account, may: Callable[..., None]
+) -> None:
     owner = f"{account.user}_OWNER"
     local_database.create_user(owner)
+    may("DBA")
     database = Database(settings(account, schema=owner.lower()))
     with account.connect() as connection:
         empty = shape(connection, account.user)
@@ -445,7 +448,8 @@ def test_the_tables_can_belong_to_another_user(local_database: LocalDatabase, ac
     database.close()
 
 
-def test_a_schema_that_is_not_there(account: Account) -> None:
+def test_a_schema_that_is_not_there(account: Account, may: Callable[..., None]) -> None:
+    may("DBA")
     database = Database(settings(account, schema="NOBODY"))
     with pytest.raises(Exception, match="ORA-01918") as caught:
         schema.migrate(database)
@@ -487,7 +491,10 @@ def test_nobody_listens(account: Account) -> None:
 # -- script, pools, a user's own Alembic ------------------------------------------------------------------------------
 
 
-def test_the_script_makes_the_same(local_database: LocalDatabase, account: Account, database: Database) -> None:
+def test_the_script_makes_the_same(
+    local_database: LocalDatabase, account: Account, database: Database, may: Callable[..., None]
+) -> None:
+    may("DBA")
     schema.migrate(database)
     other = f"{account.user}_SCRIPT"
     local_database.create_user(other)

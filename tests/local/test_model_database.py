@@ -122,7 +122,10 @@ def test_what_was_half_done_is_ended(connection: oracledb.Connection, owner: str
     assert verify_model(connection, "tiny", schema=owner).dimensions == 384
 
 
-def test_from_a_directory(connection: oracledb.Connection, owner: str, tiny_file: Path, account: Account) -> None:
+def test_from_a_directory(
+    connection: oracledb.Connection, owner: str, tiny_file: Path, may: Callable[..., None]
+) -> None:
+    may("CREATE ANY DIRECTORY", to=owner)
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE OR REPLACE DIRECTORY MODELS AS '{tiny_file.parent}'")
     model = load_model(connection, tiny_file, name="tiny", schema=owner, directory="models")
@@ -130,7 +133,10 @@ def test_from_a_directory(connection: oracledb.Connection, owner: str, tiny_file
     assert verify_model(connection, model.physical_name, schema=owner).length == pytest.approx(1, abs=1e-4)
 
 
-def test_a_file_that_only_the_database_sees(connection: oracledb.Connection, owner: str, tiny_file: Path) -> None:
+def test_a_file_that_only_the_database_sees(
+    connection: oracledb.Connection, owner: str, tiny_file: Path, may: Callable[..., None]
+) -> None:
+    may("CREATE ANY DIRECTORY", to=owner)
     digest = inspect_file(tiny_file).sha256
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE OR REPLACE DIRECTORY MODELS AS '{tiny_file.parent}'")

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import oracledb
 import pytest
 
-from tests.local.conftest import Account
+from oraclerag.local import LocalDatabase
+from tests.local.conftest import Account, as_administrator
 from tests.local.refusals import ACCEPTED, FIXTURE, FREE, REFUSED, RESERVED, WORKS, Refused, Works
 
 pytestmark = pytest.mark.one_size("standard")  # the table is of that size
@@ -61,7 +62,8 @@ class Schema:
 
 
 @pytest.fixture(scope="module")
-def schema(module_account: Account) -> Iterator[Schema]:
+def schema(module_account: Account, local_database: LocalDatabase) -> Iterator[Schema]:
+    as_administrator(local_database, f"GRANT DROP USER, CREATE ROLE TO {module_account.user}")
     made = Schema(module_account)
     yield made
     made.close()

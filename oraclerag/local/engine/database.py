@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from functools import lru_cache
 
 import psycopg
@@ -10,7 +11,9 @@ from psycopg import sql as compose
 
 from oraclerag.local.engine.dictionary import Dictionary
 from oraclerag.local.engine.embedding import Embedder
+from oraclerag.local.engine.grants import ADMINISTRATOR, DEVELOPER
 from oraclerag.local.engine.plan import Names, Plan
+from oraclerag.local.engine.privileges import Rights
 from oraclerag.local.engine.session import Session
 from oraclerag.local.engine.translate import shape, translate
 from oraclerag.local.interface import Client, EmbeddingModels, OraError, StatementShape
@@ -18,6 +21,7 @@ from oraclerag.local.interface import Client, EmbeddingModels, OraError, Stateme
 STANDARD, EXTENDED = 4000, 32767
 """MAX_STRING_SIZE in bytes."""
 
+_GRANTOR = "SYSTEM"
 _KEPT_PLANS = 2000
 _INTERNAL_SCHEMAS = frozenset({"ora", "public", "pg_catalog", "information_schema", "pg_toast"})
 
@@ -39,18 +43,27 @@ class Database:
         self.dictionary = Dictionary(conninfo)
         self.embedder = Embedder(models, self.dictionary)
         self.shape = lru_cache(maxsize=_KEPT_PLANS)(shape)
-        self._plans: dict[tuple[str, str], tuple[int, Plan]] = {}  # with the epoch of the dictionary
+        self._plans: dict[tuple[str, str, str], tuple[int, Plan]] = {}  # with the epoch of the dictionary
         self._lock = threading.Lock()
 
-    def create_user(self, name: str, password: str) -> None:
-        """Create a user with a schema of the same name, or change the password of one that exists."""
+    def create_user(self, name: str, password: str, *, grants: Sequence[str] = DEVELOPER) -> None:
+        """Create a user with a schema of the same name, and roles and system privileges.
+
+        Of one that exists the password is changed, and nothing else.
+        """
         name = name.upper()
         with psycopg.connect(self.conninfo, autocommit=True) as connection, connection.transaction():
             connection.execute(compose.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(compose.Identifier(name)))
-            connection.execute(
+            new = connection.execute(
                 "INSERT INTO ora.users (name, password) VALUES (%s, %s)"
-                " ON CONFLICT (name) DO UPDATE SET password = excluded.password",
+                " ON CONFLICT (name) DO UPDATE SET password = excluded.password RETURNING xmax = 0",
                 (name, password),
+            ).fetchone()
+            connection.cursor().executemany(
+                "INSERT INTO ora.privileges (grantee, privilege, kind, grantor, grantable) VALUES (%s, %s,"
+                " CASE WHEN EXISTS (SELECT FROM ora.roles r WHERE r.name = %s) THEN 'ROLE' ELSE 'SYSTEM' END, %s, %s)"
+                " ON CONFLICT DO NOTHING",
+                [(name, granted, granted, _GRANTOR, granted in ADMINISTRATOR) for granted in grants if new == (True,)],
             )
         self.dictionary.changed()
 
@@ -59,25 +72,34 @@ class Database:
         return self.dictionary.password(user.upper())
 
     def open(self, user: str, client: Client) -> Session:
-        """Open a session of an authenticated user."""
-        return Session(self, user.upper(), client)
+        """Open a session of an authenticated user; ORA-01045 without CREATE SESSION."""
+        user = user.upper()
+        if not self._may_log_in(user):
+            raise OraError(1045, f"Login denied. User {user} does not have CREATE SESSION privilege.")
+        return Session(self, user, client)
+
+    def _may_log_in(self, user: str) -> bool:
+        if Rights(user, self.dictionary).may("CREATE SESSION"):
+            return True
+        self.dictionary.changed()  # it may have been granted by another server of these data
+        return Rights(user, self.dictionary).may("CREATE SESSION")
 
     def close(self) -> None:
         """Close the database's own connection; sessions close theirs."""
         self.dictionary.close()
 
-    def names(self, schema: str) -> Names:
-        """Give the catalog questions of translation for a current schema."""
-        return Names(schema, self.embedder.dimensions, self.dictionary.columns, self.max_string_size)
+    def names(self, schema: str, rights: Rights) -> Names:
+        """Give the catalog questions of translation for a current schema and whoever asks."""
+        return Names(schema, self.embedder.dimensions, rights.columns, self.max_string_size, rights.permit)
 
-    def plan(self, sql: str, schema: str) -> Plan:
-        """Translate a statement, or give the plan that was made since the last DDL."""
-        key = (schema, sql)
+    def plan(self, sql: str, schema: str, rights: Rights) -> Plan:
+        """Translate a statement, or give the plan that was made since the last DDL: what it does is permitted then."""
+        key = (rights.key, schema, sql)
         epoch = self.dictionary.epoch
         known = self._plans.get(key)
         if known is not None and known[0] == epoch:
             return known[1]
-        plan = translate(sql, self.names(schema))
+        plan = translate(sql, self.names(schema, rights))
         self._refuse_internals(plan)
         with self._lock:
             # A plan that was made while the catalog changed carries the epoch of before and is not used again.

@@ -13,6 +13,7 @@ from psycopg.pq.abc import PGresult
 from oraclerag.local.engine import oids as pg
 from oraclerag.local.engine.commands import Command, ConnectionLost, Statement
 from oraclerag.local.engine.describe import NO_NOTE, ColumnNote
+from oraclerag.local.engine.grants import Grants
 from oraclerag.local.engine.oids import Oids
 from oraclerag.local.engine.pipeline import Connection
 from oraclerag.local.engine.set_form import Target
@@ -24,10 +25,30 @@ _OWN_TYPES = "SELECT typname, oid::int4 FROM pg_type WHERE oid IN ({})".format(
     ", ".join(f"'{name}'::regtype" for name in ("ora.varchar2", "ora.clob", "ora.blob", "ora.odate", "vector"))
 )
 _COLUMNS = """
-SELECT a.attname::text, a.atttypid::int4
+SELECT a.attname::text, a.atttypid::int4, c.relkind::text
 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'v', 'm', 'p') AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum
+"""
+_BASES = """
+SELECT DISTINCT bn.nspname::text, b.relname::text, s.name IS NOT NULL
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_rewrite w ON w.ev_class = c.oid
+JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid AND d.refclassid = 'pg_class'::regclass
+  AND d.refobjid <> c.oid
+JOIN pg_class b ON b.oid = d.refobjid AND b.relkind IN ('r', 'v') JOIN pg_namespace bn ON bn.oid = b.relnamespace
+LEFT JOIN ora.synonyms s ON s.owner = n.nspname AND s.name = c.relname
+WHERE n.nspname = $1 AND c.relname = $2 AND bn.nspname <> 'ora'
+"""
+_REPLACED = """
+SELECT 1 FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relname = $2 AND t.tgtype & 64 <> 0 LIMIT 1
+"""
+_SEQUENCE = """
+SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind = 'S'
+"""
+_PRIVILEGES = """
+SELECT grantee, privilege, kind, owner, object, column_name FROM ora.privileges WHERE (grantor = 'SYS') = $1::bool
 """
 _NOTE = """
 SELECT NOT a.attnotnull, i.vector_format::int4, i.length_unit = 'CHAR',
@@ -57,6 +78,22 @@ _DATA = "SELECT data FROM ora.model WHERE owner = $1 AND name = $2 AND digest = 
 
 
 @dataclass(frozen=True, slots=True)
+class Relation:
+    """A table or a view with the names and Oracle types of its columns."""
+
+    is_view: bool
+    columns: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bases:
+    """What a view reads, as (schema, name); ``synonym``: it is none, but a synonym of the one that it reads."""
+
+    synonym: bool
+    names: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """A model of the database: its key for the models' cache and the dimension of its vectors."""
 
@@ -78,6 +115,7 @@ class Dictionary:
         self._answers: dict[tuple[str, ...], Any] = {}
         self.epoch = 0
         found = {name: int(oid) for name, oid in self._rows(self._connection.simple(_OWN_TYPES.encode()))}
+        self._predefined = tuple(self._ask(_PRIVILEGES, "t"))
         self.own = Oids(found["varchar2"], found["clob"], found["blob"], found["odate"], found["vector"])
 
     def changed(self) -> None:
@@ -97,16 +135,44 @@ class Dictionary:
 
     def columns(self, schema: str, table: str) -> tuple[tuple[str, str], ...] | None:
         """Give names and Oracle types of a table's or view's columns, or None; the dictionary is everybody's."""
+        # The engine's own tables are beside the dictionary's views, but in lower case.
+        for owner in (schema, "ora") if table == table.upper() else (schema,):
+            relation = self.relation(owner, table)
+            if relation is not None:
+                return relation.columns
+        return None
 
-        def find() -> tuple[tuple[str, str], ...] | None:
-            # The engine's own tables are beside the dictionary's views, but in lower case.
-            for owner in (schema, "ora") if table == table.upper() else (schema,):
-                rows = self._ask(_COLUMNS, owner, table)
-                if rows:
-                    return tuple((name, self.type_name(int(oid))) for name, oid in rows)
-            return None
+    def relation(self, schema: str, table: str) -> Relation | None:
+        """Find a table or view."""
 
-        return self._kept(("columns", schema, table), find)
+        def find() -> Relation | None:
+            rows = self._ask(_COLUMNS, schema, table)
+            if not rows:
+                return None
+            return Relation(rows[0][2] == "v", tuple((name, self.type_name(int(oid))) for name, oid, _ in rows))
+
+        return self._kept(("relation", schema, table), find)
+
+    def bases(self, schema: str, view: str) -> Bases:
+        """Tell what a view reads; the dictionary's views are left out."""
+
+        def find() -> Bases:
+            rows = self._ask(_BASES, schema, view)
+            return Bases(any(row[2] == "t" for row in rows), tuple((str(row[0]), str(row[1])) for row in rows))
+
+        return self._kept(("bases", schema, view), find)
+
+    def is_replaced(self, schema: str, view: str) -> bool:
+        """Whether DML on a view is done by INSTEAD OF triggers."""
+        return self._kept(("replaced", schema, view), lambda: bool(self._ask(_REPLACED, schema, view)))
+
+    def is_sequence(self, schema: str, name: str) -> bool:
+        """Whether there is a sequence of this name."""
+        return self._kept(("sequence", schema, name), lambda: bool(self._ask(_SEQUENCE, schema, name)))
+
+    def grants(self) -> Grants:
+        """Give who holds which privileges."""
+        return self._kept(("grants",), lambda: Grants((*self._predefined, *self._ask(_PRIVILEGES, "f"))))
 
     def type_name(self, oid: int) -> str:
         """Give Oracle's name of a type, or the empty string."""

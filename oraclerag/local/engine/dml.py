@@ -7,7 +7,7 @@ import re
 from oraclerag.local.engine.block import Bare, Block, Query, Rows, Subquery, first_block
 from oraclerag.local.engine.lexer import Token
 from oraclerag.local.engine.operands import Operand
-from oraclerag.local.engine.plan import EmbedUpdate, Names, Plan, Verb
+from oraclerag.local.engine.plan import Access, EmbedUpdate, Names, Plan, Verb
 from oraclerag.local.engine.query import QueryParser
 from oraclerag.local.engine.scope import Column, Scope, Source
 from oraclerag.local.engine.tree import Bind, DataType, Node, Output, join
@@ -37,7 +37,8 @@ class DmlParser(QueryParser):
 
     ``returning`` is the number of RETURNING targets, ``target_columns`` the columns an INSERT lists or an UPDATE sets,
     ``values`` the VALUES tuple of an INSERT of one row, ``where`` the WHERE clause of an UPDATE or DELETE of one table
-    and ``keys`` the binds that columns must equal in it, except columns that are set.
+    and ``keys`` the binds that columns must equal in it, except columns that are set. ``target`` is the table that is
+    changed, and ``changes`` what is done with it: object privileges with the columns they are for.
     """
 
     def __init__(self, tokens: list[Token], names: Names, source: str = "") -> None:
@@ -49,6 +50,11 @@ class DmlParser(QueryParser):
         self.where: _Marked | None = None
         self.keys: list[Bind] = []
         self.embed_update: tuple[Node, Node, str] | None = None
+        self.target: Source | None = None
+        self.changes: list[tuple[str, list[str]]] = []
+        self.merging = False
+        self.reads_target = False
+        self._target_place = -1
 
     def _target(self, scope: Scope) -> tuple[Node, Source]:
         """Read the table a statement changes, with its alias."""
@@ -57,7 +63,9 @@ class DmlParser(QueryParser):
         if self.at("TABLE") and self.peek().upper == "(":
             self.unsupported("TABLE(...) as the target of a DML statement")
         position = self.token.position
+        self._target_place = len(self.tables)
         parts = self.named_table(scope)
+        self.target = scope.sources[-1]
         if scope.sources[-1].schema == "SYS":
             raise OraError(1031, "insufficient privileges", position)
         return Node(*parts), scope.sources[-1]
@@ -245,6 +253,7 @@ class DmlParser(QueryParser):
         columns = self._insert_columns(source)
         listed = f" ({', '.join(quote(column) for column in columns)})" if columns else ""
         self.target_columns = columns
+        self.changes.append(("INSERT", columns))
         parts: list[str | Node] = ["INSERT INTO ", target, listed]
         selected = False
         if self.at("VALUES"):
@@ -359,6 +368,7 @@ class DmlParser(QueryParser):
         target, source = self._target(scope)
         self.need("SET")
         sets = self._sets(source, self.target_columns)
+        self.changes.append(("UPDATE", self.target_columns))
         assignments: list[str | Node] = []
         for number, (columns, value) in enumerate(sets):
             assignments += [", " if number else "", f"{columns} = ", value]
@@ -419,7 +429,26 @@ class DmlParser(QueryParser):
             parts += [" USING ", *self._joined(scope)]
             while self.accept(","):
                 parts += [", ", *self._joined(scope)]
+        self.changes.append(("DELETE", []))
         block = self._condition(scope)
         parts += self._changed_rows(target, source, block)
         returning = self._returning()
         return Node(*parts, *([returning] if returning is not None else []))
+
+    def needs(self) -> list[Access]:
+        """Give what the statement does with which objects, once it has been written.
+
+        Whoever names a column of the target behind WHERE, SET or RETURNING needs SELECT on it: SQL92_SECURITY is TRUE.
+        """
+        found = self.accesses
+        for place, (schema, table) in enumerate(self.tables):
+            if place != self._target_place:
+                found.append(Access(schema, table, "SELECT" if (schema, table) in self.locked else "READ"))
+        target = self.target
+        if target is not None:
+            for privilege, columns in self.changes:
+                named = columns or (list(target.columns or ()) if privilege != "DELETE" else [])
+                found.append(Access(target.schema, target.table, privilege, columns=tuple(named)))
+            if self.reads_target or self.returning or (target.read and not self.merging):
+                found.append(Access(target.schema, target.table, "SELECT"))
+        return found

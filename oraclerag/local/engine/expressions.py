@@ -10,7 +10,7 @@ from oraclerag.local.engine.functions import (
 )
 from oraclerag.local.engine.lexer import Token
 from oraclerag.local.engine.operands import Concatenation, Operand, truth
-from oraclerag.local.engine.plan import Names
+from oraclerag.local.engine.plan import Access, Names
 from oraclerag.local.engine.scope import Column
 from oraclerag.local.engine.token_cursor import TokenCursor
 from oraclerag.local.engine.tree import Bind, DataType, Node, NodeKind, Output, join
@@ -39,7 +39,7 @@ class ExpressionParser(TokenCursor):
 
     What a query block must know of its expressions is collected on the way: ``aggregates``, ``windows``, ``rownums``
     and ``sequences`` hold the nodes of the block that is being read, which is inside ``subqueries`` others.
-    ``binds_allowed`` is False for DDL.
+    ``accesses`` are the sequences and models of the whole statement. ``binds_allowed`` is False for DDL.
     """
 
     def __init__(self, tokens: list[Token], names: Names, source: str = "") -> None:
@@ -48,6 +48,7 @@ class ExpressionParser(TokenCursor):
         self.windows: list[Node] = []
         self.rownums: list[Node] = []
         self.sequences: dict[str, Node] = {}
+        self.accesses: list[Access] = []
         self.binds_allowed = True
         self.embeds = False
         self.embed_calls: list[vectors.EmbedCall] = []
@@ -405,6 +406,8 @@ class ExpressionParser(TokenCursor):
     def _sequence(self, chain: list[str], token: Token) -> Node:
         name = ".".join(quote(part) for part in chain[:-1])
         known = self.sequences.get(name)
+        schema = chain[-3] if len(chain) > 2 else self.names.user
+        self.accesses.append(Access(schema, chain[-2], "READ", "SEQUENCE"))
         function = "nextval" if chain[-1] == "NEXTVAL" and known is None else "currval"
         node = Node(f"ora.{function}({quote_text(name)}::regclass)", kind="nextval", type="number", name=chain[-1])
         node.value = str(token.position)

@@ -6,23 +6,29 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from oraclerag.local.engine.plan import Names
+from oraclerag.local.engine.privileges import Rights
 from oraclerag.local.interface import BindType, EmbeddingModels, EngineSession
 
 
 class Host(EngineSession, Protocol):
     """The engine's session from the inside.
 
-    ``user`` is who logged in, ``schema`` the current schema; both upper case as Oracle keeps them.
+    ``user`` is who logged in, with ``rights``, ``schema`` the current schema; both upper case as Oracle keeps them.
     """
 
     user: str
     schema: str
     max_string_size: int  # 4000 (STANDARD) or 32767 (EXTENDED)
     models: EmbeddingModels
+    rights: Rights
 
     @property
     def names(self) -> Names:
         """Catalog questions for translation, in this session's schema."""
+        ...
+
+    def definer_names(self, owner: str) -> Names:
+        """Catalog questions for what runs with the rights of its owner: views and triggers."""
         ...
 
     def ask(self, statement: str, *parameters: str | bytes | int | None) -> list[tuple[Any, ...]]:

@@ -18,6 +18,7 @@ class Parser(DmlParser):
         self.position += 1
         self.need("INTO")
         scope = Scope()
+        self.merging = True
         target, source = self._target(scope)
         if not self.accept("USING"):
             raise OraError(2012, "missing USING keyword", self.token.position)
@@ -71,6 +72,7 @@ class Parser(DmlParser):
             raise OraError(921, "unexpected end of SQL command", self.token.position)
         seen: list[str] = []
         sets = self._sets(source, seen)
+        self.changes.append(("UPDATE", seen))
         for column in seen:
             if column in keys:
                 raise OraError(
@@ -81,9 +83,12 @@ class Parser(DmlParser):
         where: tuple[str | Node, ...] = ()
         if self.accept("WHERE"):
             where = (" AND (", truth(self.expression()), ")")
+            self.reads_target = True
         parts: list[str | Node] = []
         if self.accept("DELETE"):
             self.need("WHERE")
+            self.changes.append(("DELETE", []))
+            self.reads_target = True
             start = len(self.scope.references) if self.scope is not None else 0
             condition = truth(self.expression())
             self._after_update(source, sets, start)
@@ -109,6 +114,7 @@ class Parser(DmlParser):
     def _merge_insert(self, scope: Scope, source: Source) -> list[str | Node]:
         self.need("INSERT")
         columns = self._insert_columns(source)
+        self.changes.append(("INSERT", columns))
         listed = f" ({', '.join(quote(column) for column in columns)})" if columns else ""
         self.need("VALUES")
         self.need("(")

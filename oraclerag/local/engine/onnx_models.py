@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from oraclerag.local.engine.host import Host
+from oraclerag.local.engine.plan import Access
 from oraclerag.local.interface import OraError
 
 DEFAULT_METADATA = {"function": "embedding", "embeddingOutput": "embedding", "input": {"input": ["DATA"]}}
@@ -31,6 +32,10 @@ def load_file(host: Host, arguments: Mapping[str, Any]) -> None:
         raise OraError(3001, "unimplemented feature: external_data_file_name of LOAD_ONNX_MODEL")
     directory, name = str(arguments["DIRECTORY"] or "").upper(), str(arguments["FILE_NAME"] or "")
     rows = host.ask("SELECT path FROM ora.directories WHERE name = $1", directory)
+    if rows and not host.rights.holds(Access("SYS", directory, "READ", "DIRECTORY")):
+        if host.rights.sees("SYS", directory, "DIRECTORY"):
+            raise OraError(22286, "insufficient privileges on file or directory to perform LOAD_ONNX_MODEL operation")
+        rows = []
     if not rows:
         raise OraError(22285, f"non-existent directory or file for LOAD_ONNX_MODEL operation: directory {directory}")
     if not name or Path(name).name != name:
@@ -56,6 +61,7 @@ def _model_name(host: Host, given: Any) -> tuple[str, str]:
 
 def _load(host: Host, given_name: Any, data: bytes, metadata: Any) -> None:
     owner, name = _model_name(host, given_name)
+    host.rights.require(owner, "CREATE MINING MODEL", "CREATE ANY MINING MODEL")
     fields = DEFAULT_METADATA if metadata is None else metadata
     if not isinstance(fields, dict):
         raise OraError(40441, "JSON syntax error: the metadata of a model is a JSON object")
@@ -82,7 +88,12 @@ def drop(host: Host, arguments: Mapping[str, Any]) -> None:
     """DROP_ONNX_MODEL(model_name, force): a missing model is ORA-40284 unless forced."""
     owner, name = _model_name(host, arguments["MODEL_NAME"])
     host.commit()
+    if owner != host.user and not host.rights.may("DROP ANY MINING MODEL"):
+        if host.rights.sees(owner, name, "MINING MODEL"):
+            raise OraError(1031, "insufficient privileges")
+        raise OraError(40284, f"model {owner}.{name} does not exist")
     dropped = host.ask("DELETE FROM ora.model WHERE owner = $1 AND name = $2 RETURNING 1", owner, name)
+    host.ask("DELETE FROM ora.privileges WHERE owner = $1 AND object = $2", owner, name)
     if not dropped and not arguments.get("FORCE"):
         raise OraError(40284, f"model {owner}.{name} does not exist")
     host.commit()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from oraclerag.local.interface import StatementKind
@@ -97,15 +97,35 @@ class EmbedUpdate:
 
 
 @dataclass(frozen=True, slots=True)
+class Access:
+    """What a statement does with an object of a schema: the object privilege ``privilege`` is what it takes.
+
+    READ is held by whoever has SELECT too. ``kind`` is TABLE (views too), SEQUENCE or MINING MODEL; ``columns`` are
+    those that are written, for privileges on columns.
+    """
+
+    schema: str
+    name: str
+    privilege: str
+    kind: str = "TABLE"
+    columns: tuple[str, ...] = ()
+
+
+def _permit_all(accesses: Sequence[Access]) -> None:
+    """Allow everything: for translations outside a database."""
+
+
+@dataclass(frozen=True, slots=True)
 class Names:
     """How names resolve in a session: the catalog questions translation may ask.
 
     ``model_dimensions(owner, name)`` gives a model's dimension or None. ``columns(schema, table)`` gives
     (name, Oracle type name) pairs in order, or None when there is no such table or view. ``max_string_size``: bytes of
-    the longest text literal.
+    the longest text literal. ``permit`` raises what is said to somebody who may not do what a statement does.
     """
 
     user: str
     model_dimensions: Callable[[str, str], int | None]
     columns: Callable[[str, str], tuple[tuple[str, str], ...] | None]
     max_string_size: int = 32767
+    permit: Callable[[Sequence[Access]], None] = _permit_all

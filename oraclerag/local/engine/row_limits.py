@@ -21,6 +21,7 @@ class RowLimitParser(FromParser):
         self.lock_wait = LockWait.WAIT
         self.lock_seconds = 0
         self.locks = False
+        self.locked: set[tuple[str, str]] = set()
         self.probes: int | None = None
         self.ef_search: int | None = None
 
@@ -103,6 +104,7 @@ class RowLimitParser(FromParser):
                 if not self.accept(","):
                     break
         lockable = any(source.lockable and source.table != "DUAL" for source in block.scope.sources)
+        self.locked = {(source.schema, source.table) for source in block.scope.sources if not of or source.alias in of}
         query.lock_text = " FOR UPDATE" if lockable else ""
         if of:
             query.lock_text += f" OF {', '.join(quote(alias) for alias in of)}"

@@ -45,10 +45,11 @@ class Source:
     """Something in FROM, or the target of a DML statement.
 
     ``columns`` is None when they are not known (no such table, or a view over one). ``lockable`` says whether FOR
-    UPDATE can lock rows through it. ``twice`` is a name that several columns of an inline view have.
+    UPDATE can lock rows through it. ``twice`` is a name that several columns of an inline view have. ``read`` says that
+    an expression of the statement names one of its columns, known when the statement has been written.
     """
 
-    __slots__ = ("alias", "columns", "lockable", "schema", "table", "twice")
+    __slots__ = ("alias", "columns", "lockable", "read", "schema", "table", "twice")
 
     def __init__(
         self,
@@ -66,6 +67,7 @@ class Source:
         self.table = table
         self.lockable = lockable
         self.twice = twice
+        self.read = False
 
 
 class Scope:
@@ -176,6 +178,7 @@ class Column(Node):
                 ]
                 if holders:
                     self.source = holders[0]
+                    self.source.read = True
                     self.type = (holders[0].columns or {})[chain[0]]
                     return
                 if not scope.known:
@@ -187,6 +190,7 @@ class Column(Node):
 
     def _take(self, source: Source) -> None:
         self.source = source
+        source.read = True
         chain = self.chain
         at = 1 if source.alias == chain[0] else 2
         name = chain[at]

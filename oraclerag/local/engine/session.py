@@ -15,7 +15,8 @@ from oraclerag.local.engine.commands import Cancelled, Command, ConnectionLost, 
 from oraclerag.local.engine.errors import Context, ora_error
 from oraclerag.local.engine.execution import Executor
 from oraclerag.local.engine.pipeline import Connection
-from oraclerag.local.engine.plan import Names, Plan
+from oraclerag.local.engine.plan import Access, Names, Plan
+from oraclerag.local.engine.privileges import Rights
 from oraclerag.local.engine.session_settings import Environment, SessionSettings, connection_options
 from oraclerag.local.engine.words import quote
 from oraclerag.local.interface import (
@@ -48,6 +49,7 @@ class Session:
         self.schema = user
         self.max_string_size = database.max_string_size
         self.models = database.models
+        self.rights = Rights(user, database.dictionary)
         self._database = database
         options = connection_options(user, self.max_string_size)
         try:
@@ -73,7 +75,11 @@ class Session:
     @property
     def names(self) -> Names:
         """Catalog questions for translation, in this session's schema."""
-        return self._database.names(self.schema)
+        return self._database.names(self.schema, self.rights)
+
+    def definer_names(self, owner: str) -> Names:
+        """Catalog questions for what runs with the rights of its owner."""
+        return self._database.names(self.schema, Rights(owner, self._database.dictionary, definer=True))
 
     def shape(self, sql: str) -> StatementShape:
         """Tell kind and binds of a statement."""
@@ -273,7 +279,7 @@ class Session:
             self._connection.forget_interrupt()
 
     def _plan(self, sql: str, kind: StatementKind) -> Plan:
-        plan = self._database.plan(sql, self.schema)
+        plan = self._database.plan(sql, self.schema, self.rights)
         if plan.kind is not kind:
             raise OraError(900, "invalid SQL statement")
         return plan
@@ -315,6 +321,7 @@ class Session:
 
     def _lock_table(self, statement: control.LockTable) -> None:
         schema = statement.schema or self.schema
+        self.rights.permit([Access(schema, statement.table, "LOCK")])
         self._probing = None
         self._begin()
         text = f"LOCK TABLE {quote(schema)}.{quote(statement.table)} IN {statement.mode} MODE"

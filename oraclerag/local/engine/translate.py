@@ -102,6 +102,7 @@ def _finish(parser: Parser, node: Node) -> Output:
         parser.unexpected()
     output = Output()
     node.write(output)
+    parser.names.permit(parser.needs())
     return output
 
 
@@ -162,7 +163,9 @@ def expression(sql: str, names: Names, *, condition: bool = False) -> str:
         parser.unexpected()
     if condition and node.type != "boolean" and node.kind not in ("column", "condition", "other"):
         raise OraError(920, "invalid relational operator", parser.token.position)
-    return _shallow(lambda: parser.text(node))
+    text = _shallow(lambda: parser.text(node))
+    parser.names.permit(parser.needs())
+    return text
 
 
 def view_query(sql: str, names: Names, *, named: bool = False) -> tuple[str, tuple[str, ...]]:
@@ -176,4 +179,6 @@ def view_query(sql: str, names: Names, *, named: bool = False) -> tuple[str, tup
     if parser.token.kind != "end":
         parser.unexpected()
     columns = () if named else output_columns(query, 0)
-    return _shallow(lambda: parser.text(Bare(query))), tuple(name for name, _ in columns)
+    text = _shallow(lambda: parser.text(Bare(query)))
+    parser.names.permit(parser.needs())
+    return text, tuple(name for name, _ in columns)

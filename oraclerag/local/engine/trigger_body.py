@@ -10,7 +10,7 @@ from oraclerag.local.engine import plsql_tree as tree
 from oraclerag.local.engine.column_types import read_type
 from oraclerag.local.engine.host import Host
 from oraclerag.local.engine.lexer import tokenize
-from oraclerag.local.engine.plan import BindParameter, Parameter
+from oraclerag.local.engine.plan import BindParameter, Names, Parameter
 from oraclerag.local.engine.plsql_parser import compile_error
 from oraclerag.local.engine.plsql_tree import Span, Statement, Target
 from oraclerag.local.engine.reader import Reader, literal, qualified, unsupported
@@ -35,8 +35,9 @@ _CONDITIONS = {
 
 @dataclass(frozen=True, slots=True)
 class TriggerContext:
-    """What the body may rely on: the table, the timing, and the names for the row's two states."""
+    """What the body may rely on: whose rights it has, the table, the timing, the names for the row's two states."""
 
+    owner: str
     schema: str
     table: str
     timing: str  # BEFORE, AFTER or INSTEAD OF
@@ -56,6 +57,10 @@ class TriggerBody:
     reads_others: bool = False
     updating: set[int] = field(default_factory=set)
     """The numbers of the columns that the body asks UPDATING('…') of."""
+    names: Names = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names = self.host.definer_names(self.context.owner)
 
     def text(self, block: tree.Block, condition: Span | None) -> str:
         """Give the whole body; ``condition`` is that of the WHEN clause."""
@@ -144,7 +149,7 @@ class TriggerBody:
 
     def _table(self, names: Sequence[str], token: int) -> str:
         schema = names[0] if len(names) == 2 else self.host.schema
-        if self.host.names.columns(schema, names[-1]) is None:
+        if self.names.columns(schema, names[-1]) is None:
             raise self._fail(token, f"PLS-00201: identifier '{'.'.join(names)}' must be declared")
         return qualified(schema, names[-1])
 
@@ -266,7 +271,7 @@ class TriggerBody:
         return f'"new".{quote(target.field)}'
 
     def _check_column(self, name: str, token: int) -> None:
-        known = self.host.names.columns(self.context.schema, self.context.table)
+        known = self.names.columns(self.context.schema, self.context.table)
         if known is not None and name not in {column for column, _ in known}:
             raise self._fail(token, f"PLS-00049: bad bind variable 'NEW.{name}'")
 
@@ -275,10 +280,11 @@ class TriggerBody:
     def _expression(self, span: Span, *, bare_rows: bool = False) -> str:
         text = self._substituted(span, bare_rows=bare_rows)
         try:
-            parser = Parser(tokenize(text), self.host.names, text)
+            parser = Parser(tokenize(text), self.names, text)
             node = parser.expression()
             if parser.token.kind != "end":
                 parser.unexpected()
+            self.names.permit(parser.needs())
         except OraError as error:
             raise self._not_compiled(error, span[0]) from error
         output = Output()
@@ -287,13 +293,13 @@ class TriggerBody:
 
     def _translated(self, text: str, token: int) -> tuple[str, Sequence[tuple[str, str]]]:
         try:
-            plan = translate(text, self.host.names)
+            plan = translate(text, self.names)
         except OraError as error:
             raise self._not_compiled(error, token) from error
         if plan.embeds:
             raise unsupported("VECTOR_EMBEDDING in a trigger", self.reader.tokens[token].position)
         for schema, table in plan.tables:
-            if self.host.names.columns(schema, table) is None:
+            if self.names.columns(schema, table) is None:
                 raise self._fail(token, f'PL/SQL: ORA-00942: table or view "{schema}"."{table}" does not exist')
         return self._filled(plan.text, plan.parameters), plan.tables
 

@@ -170,7 +170,7 @@ def _create(
         if existing != (table_schema, table):
             raise OraError(4095, f"trigger '{name}' already exists on another table, cannot replace it")
         before = _drop_statements(host, schema, name, existing)
-    context = TriggerContext(table_schema, table, head.timing, head.new, head.old)
+    context = TriggerContext(schema, table_schema, table, head.timing, head.new, head.old)
     translated = TriggerBody(reader, host, context)
     body = translated.text(block, head.condition)
     function = qualified(schema, _function_name(name))

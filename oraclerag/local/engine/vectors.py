@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from oraclerag.local.engine.plan import EmbedParameter
+from oraclerag.local.engine.plan import Access, EmbedParameter
 from oraclerag.local.engine.scope import Column
 from oraclerag.local.engine.tree import Bind, Embedding, Node, Output, walk
 from oraclerag.local.engine.words import quote_text
@@ -168,6 +168,7 @@ def _embedding(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
     dimensions = parser.names.model_dimensions(owner, model)
     if dimensions is None:
         raise OraError(40284, "model does not exist", token.position)
+    parser.accesses.append(Access(owner, model, "SELECT", "MINING MODEL"))
     qualified = f"{owner}.{model}"
     if value.kind == "null":
         return Node("NULL::vector", type="vector")

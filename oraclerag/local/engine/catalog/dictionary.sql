@@ -32,11 +32,39 @@ CREATE TABLE ora.synonyms (
   owner text NOT NULL, name text NOT NULL, table_owner text NOT NULL, table_name text NOT NULL, PRIMARY KEY (owner, name));
 CREATE TABLE ora.directories (name text PRIMARY KEY, path text NOT NULL);
 CREATE TABLE ora.roles (name text PRIMARY KEY);
--- Granted roles and system privileges (object empty), and object privileges. Recorded, not enforced.
+-- Granted roles and system privileges (object empty), and object privileges, those of a column with its name.
 CREATE TABLE ora.privileges (
   grantee text NOT NULL, privilege text NOT NULL, kind text NOT NULL, owner text NOT NULL DEFAULT '', object text NOT NULL DEFAULT '',
-  grantor text NOT NULL, grantable bool NOT NULL, PRIMARY KEY (grantee, privilege, owner, object));
+  column_name text NOT NULL DEFAULT '', grantor text NOT NULL, grantable bool NOT NULL, PRIMARY KEY (grantee, privilege, owner, object, column_name));
+CREATE INDEX ON ora.privileges (owner, object);
 INSERT INTO ora.roles VALUES ('CONNECT'), ('RESOURCE'), ('DBA'), ('DB_DEVELOPER_ROLE'), ('SELECT_CATALOG_ROLE'), ('CTXAPP'), ('CLOUD_USER'), ('DWROLE');
+-- What the roles that every database has hold; of DBA what the local database asks for.
+INSERT INTO ora.privileges (grantee, privilege, kind, grantor, grantable)
+  SELECT r.role, pg_catalog.btrim(p.name, E' \n'), 'SYSTEM', 'SYS', r.role = 'DBA' FROM (VALUES
+    ('CONNECT', 'CREATE SESSION, SET CONTAINER'),
+    ('RESOURCE', 'CREATE ANALYTIC VIEW, CREATE ATTRIBUTE DIMENSION, CREATE CLUSTER, CREATE HIERARCHY, CREATE INDEXTYPE, CREATE MATERIALIZED VIEW, CREATE OPERATOR,
+      CREATE PROCEDURE, CREATE PROPERTY GRAPH, CREATE SEQUENCE, CREATE SYNONYM, CREATE TABLE, CREATE TRIGGER, CREATE TYPE, CREATE VIEW'),
+    ('DB_DEVELOPER_ROLE', 'CREATE ANALYTIC VIEW, CREATE ATTRIBUTE DIMENSION, CREATE CUBE, CREATE CUBE BUILD PROCESS, CREATE CUBE DIMENSION, CREATE DIMENSION, CREATE DOMAIN,
+      CREATE HIERARCHY, CREATE JOB, CREATE MATERIALIZED VIEW, CREATE MINING MODEL, CREATE MLE, CREATE PROCEDURE, CREATE SEQUENCE, CREATE SESSION, CREATE SYNONYM,
+      CREATE TABLE, CREATE TRIGGER, CREATE TYPE, CREATE VIEW, DEBUG CONNECT SESSION, EXECUTE DYNAMIC MLE, FORCE TRANSACTION, ON COMMIT REFRESH'),
+    ('DBA', 'ALTER ANY INDEX, ALTER ANY ROLE, ALTER ANY SEQUENCE, ALTER ANY TABLE, ALTER ANY TRIGGER, ALTER SYSTEM, ALTER USER, ANALYZE ANY, COMMENT ANY MINING MODEL,
+      COMMENT ANY TABLE, CREATE ANY DIRECTORY, CREATE ANY INDEX, CREATE ANY MINING MODEL, CREATE ANY SEQUENCE, CREATE ANY SYNONYM, CREATE ANY TABLE,
+      CREATE ANY TRIGGER, CREATE ANY VIEW, CREATE MINING MODEL, CREATE PUBLIC SYNONYM, CREATE ROLE, CREATE SEQUENCE, CREATE SESSION, CREATE SYNONYM, CREATE TABLE,
+      CREATE TRIGGER, CREATE USER, CREATE VIEW, DELETE ANY TABLE, DROP ANY DIRECTORY, DROP ANY INDEX, DROP ANY MINING MODEL, DROP ANY ROLE, DROP ANY SEQUENCE,
+      DROP ANY SYNONYM, DROP ANY TABLE, DROP ANY TRIGGER, DROP ANY VIEW, DROP PUBLIC SYNONYM, DROP USER, GRANT ANY OBJECT PRIVILEGE, GRANT ANY PRIVILEGE,
+      GRANT ANY ROLE, INSERT ANY TABLE, LOCK ANY TABLE, READ ANY TABLE, SELECT ANY DICTIONARY, SELECT ANY MINING MODEL, SELECT ANY SEQUENCE, SELECT ANY TABLE,
+      UPDATE ANY TABLE')) r(role, names), pg_catalog.string_to_table(r.names, ',') p(name);
+INSERT INTO ora.privileges (grantee, privilege, kind, grantor, grantable)
+  VALUES ('DB_DEVELOPER_ROLE', 'RESOURCE', 'ROLE', 'SYS', false), ('DB_DEVELOPER_ROLE', 'CTXAPP', 'ROLE', 'SYS', false), ('DBA', 'SELECT_CATALOG_ROLE', 'ROLE', 'SYS', true);
+
+-- Who a session is where privileges are looked up: its user, PUBLIC, and the roles that these have, through roles too.
+CREATE VIEW ora.grantees AS
+  WITH RECURSIVE g(name) AS (
+    SELECT current_setting('ora.user') UNION SELECT 'PUBLIC'
+    UNION SELECT p.privilege FROM g JOIN ora.privileges p ON p.grantee = g.name AND p.kind = 'ROLE')
+  SELECT name FROM g;
+CREATE FUNCTION ora.may(VARIADIC wanted text[]) RETURNS bool LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM ora.privileges p JOIN ora.grantees g ON g.name = p.grantee WHERE p.kind = 'SYSTEM' AND p.privilege = ANY (wanted)) $$;
 
 -- Numbers of unnamed constraints and identity sequences.
 CREATE SEQUENCE ora.system_names START 7001;
@@ -45,7 +73,7 @@ CREATE FUNCTION ora.forget_dropped() RETURNS event_trigger LANGUAGE plpgsql AS $
 DECLARE
   dropped record;
 BEGIN
-  FOR dropped IN SELECT objid, objsubid, object_type FROM pg_event_trigger_dropped_objects()
+  FOR dropped IN SELECT objid, objsubid, object_type, schema_name, object_name FROM pg_event_trigger_dropped_objects()
                  WHERE object_type IN ('table', 'table column', 'view', 'index', 'sequence')
   LOOP
     IF dropped.object_type = 'index' THEN
@@ -54,6 +82,7 @@ BEGIN
       DELETE FROM ora.storage_note WHERE relation = dropped.objid;
     ELSIF dropped.object_type = 'sequence' THEN
       DELETE FROM ora.sequence_options WHERE seq = dropped.objid;
+      DELETE FROM ora.privileges WHERE owner = dropped.schema_name AND object = dropped.object_name;
     ELSE
       DELETE FROM ora.column_info WHERE rel = dropped.objid AND (dropped.objsubid = 0 OR number = dropped.objsubid);
       IF dropped.objsubid = 0 THEN
@@ -62,6 +91,9 @@ BEGIN
         DELETE FROM ora.check_note WHERE relation = dropped.objid;
         DELETE FROM ora.row_movement WHERE relation = dropped.objid;
         DELETE FROM ora.storage_note WHERE relation = dropped.objid;
+        IF dropped.object_type = 'table' THEN -- a view may be made again in the same moment
+          DELETE FROM ora.privileges WHERE owner = dropped.schema_name AND object = dropped.object_name;
+        END IF;
       END IF;
     END IF;
   END LOOP;
@@ -97,13 +129,20 @@ END $$;
 CREATE FUNCTION ora.transaction_id() RETURNS text LANGUAGE sql STABLE AS $$
   SELECT '10.' || (x % 65536) || '.' || (x / 65536 + 1) FROM (SELECT pg_current_xact_id_if_assigned()::text::int8 AS x) t WHERE x IS NOT NULL $$;
 
--- Dictionary views. Names and texts are VARCHAR2, counts are NUMBER. Rows of ALL_ views are not filtered by privilege.
+-- Dictionary views. Names and texts are VARCHAR2, counts are NUMBER. ALL_ views show what is one's own, and of others what
+-- one has a privilege on.
 
 CREATE FUNCTION ora.name(n name) RETURNS ora.varchar2 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT n::text::ora.varchar2 $$;
 CREATE VIEW ora.schemas AS
   SELECT n.oid, n.nspname FROM pg_namespace n JOIN ora.users u ON u.name = n.nspname;
+CREATE VIEW ora.granted_objects AS
+  SELECT p.owner, p.object FROM ora.privileges p JOIN ora.grantees g ON g.name = p.grantee WHERE p.object <> '';
 CREATE VIEW ora.relations AS
-  SELECT c.oid, c.relname, c.relkind, c.reltuples, c.relnatts, n.nspname FROM pg_class c JOIN ora.schemas n ON n.oid = c.relnamespace;
+  SELECT c.oid, c.relname, c.relkind, c.reltuples, c.relnatts, n.nspname FROM pg_class c JOIN ora.schemas n ON n.oid = c.relnamespace
+  WHERE n.nspname = current_setting('ora.user') OR (n.nspname::text, c.relname::text) IN (SELECT owner, object FROM ora.granted_objects)
+    OR (SELECT ora.may('SELECT ANY TABLE', 'READ ANY TABLE', 'INSERT ANY TABLE', 'UPDATE ANY TABLE', 'DELETE ANY TABLE', 'ALTER ANY TABLE', 'DROP ANY TABLE'));
+CREATE FUNCTION ora.sees(owner text, object text) RETURNS bool LANGUAGE sql STABLE AS $$
+  SELECT owner = current_setting('ora.user') OR EXISTS (SELECT FROM ora.granted_objects g WHERE g.owner = $1 AND g.object = $2) $$;
 
 -- DATA_TYPE from PostgreSQL's type and what was declared.
 CREATE FUNCTION ora.data_type(kind oid, modifier int4, declared text) RETURNS text LANGUAGE sql STABLE AS $$
@@ -148,7 +187,7 @@ CREATE VIEW ora."ALL_VIEWS" AS
     v.source::ora.varchar2 AS "TEXT", pg_catalog.left(v.source, 4000)::ora.varchar2 AS "TEXT_VC",
     NULL::ora.varchar2 AS "VIEW_TYPE", CASE WHEN v.read_only THEN 'Y' ELSE 'N' END::ora.varchar2 AS "READ_ONLY"
   FROM (SELECT c.nspname::text AS owner, c.relname::text AS name, t.source, t.read_only FROM ora.relations c JOIN ora.view_texts t ON t.rel = c.oid
-    UNION ALL SELECT owner, name, source, read_only FROM ora.invalid_views) v;
+    UNION ALL SELECT owner, name, source, read_only FROM ora.invalid_views i WHERE ora.sees(i.owner, i.name)) v;
 CREATE VIEW ora."USER_VIEWS" AS SELECT * FROM ora."ALL_VIEWS" WHERE "OWNER"::text = ora.usr();
 
 -- Of views alone: what triggers depend on is not kept.
@@ -335,12 +374,14 @@ CREATE VIEW ora."USER_SEQUENCES" AS SELECT * FROM ora."ALL_SEQUENCES" WHERE "SEQ
 
 CREATE VIEW ora."ALL_SYNONYMS" AS
   SELECT owner::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "SYNONYM_NAME", table_owner::ora.varchar2 AS "TABLE_OWNER",
-    table_name::ora.varchar2 AS "TABLE_NAME", NULL::ora.varchar2 AS "DB_LINK" FROM ora.synonyms;
+    table_name::ora.varchar2 AS "TABLE_NAME", NULL::ora.varchar2 AS "DB_LINK" FROM ora.synonyms s
+  WHERE ora.sees(s.owner, s.name) OR ora.sees(s.table_owner, s.table_name) OR (SELECT ora.may('SELECT ANY TABLE'));
 CREATE VIEW ora."USER_SYNONYMS" AS SELECT * FROM ora."ALL_SYNONYMS" WHERE "OWNER"::text = ora.usr();
 CREATE VIEW ora."ALL_DB_LINKS" AS
   SELECT NULL::ora.varchar2 AS "OWNER", NULL::ora.varchar2 AS "DB_LINK", NULL::ora.varchar2 AS "USERNAME", NULL::ora.varchar2 AS "HOST" WHERE false;
 CREATE VIEW ora."ALL_DIRECTORIES" AS
-  SELECT 'SYS'::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "DIRECTORY_NAME", path::ora.varchar2 AS "DIRECTORY_PATH", 1::numeric AS "ORIGIN_CON_ID" FROM ora.directories;
+  SELECT 'SYS'::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "DIRECTORY_NAME", path::ora.varchar2 AS "DIRECTORY_PATH", 1::numeric AS "ORIGIN_CON_ID" FROM ora.directories
+  WHERE ora.sees('SYS', name) OR (SELECT ora.may('CREATE ANY DIRECTORY', 'DROP ANY DIRECTORY'));
 CREATE VIEW ora."ALL_USERS" AS
   SELECT name::ora.varchar2 AS "USERNAME", (100 + row_number() OVER (ORDER BY created, name))::numeric AS "USER_ID", created::timestamp::ora.odate AS "CREATED",
     'NO'::ora.varchar2 AS "COMMON", 'N'::ora.varchar2 AS "ORACLE_MAINTAINED" FROM ora.users;
@@ -350,31 +391,34 @@ CREATE VIEW ora."USER_USERS" AS
 
 CREATE VIEW ora."ALL_TRIGGERS" AS
   SELECT t.owner::ora.varchar2 AS "OWNER", t.name::ora.varchar2 AS "TRIGGER_NAME", t.kind::ora.varchar2 AS "TRIGGER_TYPE",
-    t.event::ora.varchar2 AS "TRIGGERING_EVENT", ora.name(c.nspname) AS "TABLE_OWNER",
+    t.event::ora.varchar2 AS "TRIGGERING_EVENT", ora.name(n.nspname) AS "TABLE_OWNER",
     CASE c.relkind WHEN 'r' THEN 'TABLE' ELSE 'VIEW' END::ora.varchar2 AS "BASE_OBJECT_TYPE", ora.name(c.relname) AS "TABLE_NAME",
     NULL::ora.varchar2 AS "COLUMN_NAME", 'REFERENCING NEW AS NEW OLD AS OLD'::ora.varchar2 AS "REFERENCING_NAMES",
     t.condition::ora.varchar2 AS "WHEN_CLAUSE", CASE WHEN t.enabled THEN 'ENABLED' ELSE 'DISABLED' END::ora.varchar2 AS "STATUS",
     'PL/SQL     '::ora.varchar2 AS "ACTION_TYPE", t.body::ora.varchar2 AS "TRIGGER_BODY"
-  FROM ora.triggers t JOIN ora.relations c ON c.oid = t.rel;
+  FROM ora.triggers t JOIN pg_class c ON c.oid = t.rel JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE current_setting('ora.user') IN (t.owner, n.nspname) OR (SELECT ora.may('CREATE ANY TRIGGER', 'ALTER ANY TRIGGER', 'DROP ANY TRIGGER'));
 CREATE VIEW ora."USER_TRIGGERS" AS SELECT * FROM ora."ALL_TRIGGERS" WHERE "OWNER"::text = ora.usr();
 CREATE VIEW ora."ALL_ERRORS" AS
   SELECT NULL::ora.varchar2 AS "OWNER", NULL::ora.varchar2 AS "NAME", NULL::ora.varchar2 AS "TYPE", NULL::numeric AS "SEQUENCE", NULL::numeric AS "LINE",
     NULL::numeric AS "POSITION", NULL::ora.varchar2 AS "TEXT", NULL::ora.varchar2 AS "ATTRIBUTE", NULL::numeric AS "MESSAGE_NUMBER" WHERE false;
 CREATE VIEW ora."USER_ERRORS" AS SELECT * FROM ora."ALL_ERRORS";
 
+CREATE VIEW ora.visible_models AS
+  SELECT * FROM ora.model m WHERE ora.sees(m.owner, m.name) OR (SELECT ora.may('SELECT ANY MINING MODEL', 'ALTER ANY MINING MODEL', 'DROP ANY MINING MODEL'));
 CREATE VIEW ora."ALL_MINING_MODELS" AS
   SELECT owner::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "MODEL_NAME", 'EMBEDDING'::ora.varchar2 AS "MINING_FUNCTION", 'ONNX'::ora.varchar2 AS "ALGORITHM",
     'NATIVE'::ora.varchar2 AS "ALGORITHM_TYPE", created::timestamp::ora.odate AS "CREATION_DATE", 0::numeric AS "BUILD_DURATION",
-    octet_length(data)::numeric AS "MODEL_SIZE", 'NO'::ora.varchar2 AS "PARTITIONED", NULL::ora.varchar2 AS "COMMENTS" FROM ora.model;
+    octet_length(data)::numeric AS "MODEL_SIZE", 'NO'::ora.varchar2 AS "PARTITIONED", NULL::ora.varchar2 AS "COMMENTS" FROM ora.visible_models;
 CREATE VIEW ora."USER_MINING_MODELS" AS SELECT * FROM ora."ALL_MINING_MODELS" WHERE "OWNER"::text = ora.usr();
 CREATE VIEW ora."ALL_MINING_MODEL_ATTRIBUTES" AS
   SELECT owner::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "MODEL_NAME", 'ORA$ONNXTARGET'::ora.varchar2 AS "ATTRIBUTE_NAME",
     'VECTOR'::ora.varchar2 AS "ATTRIBUTE_TYPE", 'VECTOR'::ora.varchar2 AS "DATA_TYPE", NULL::numeric AS "DATA_LENGTH",
-    ('VECTOR(' || dimensions || ',FLOAT32)')::ora.varchar2 AS "VECTOR_INFO", 'ACTIVE'::ora.varchar2 AS "USAGE_TYPE", 'YES'::ora.varchar2 AS "TARGET" FROM ora.model
+    ('VECTOR(' || dimensions || ',FLOAT32)')::ora.varchar2 AS "VECTOR_INFO", 'ACTIVE'::ora.varchar2 AS "USAGE_TYPE", 'YES'::ora.varchar2 AS "TARGET" FROM ora.visible_models
   UNION ALL
   SELECT m.owner::ora.varchar2, m.name::ora.varchar2, pg_catalog.upper(a.attribute)::ora.varchar2, 'TEXT'::ora.varchar2, 'VARCHAR2'::ora.varchar2, 4000::numeric,
     NULL::ora.varchar2, 'ACTIVE'::ora.varchar2, 'NO'::ora.varchar2
-  FROM ora.model m CROSS JOIN LATERAL jsonb_each(m.metadata -> 'input') i(tensor, attributes)
+  FROM ora.visible_models m CROSS JOIN LATERAL jsonb_each(m.metadata -> 'input') i(tensor, attributes)
     CROSS JOIN LATERAL jsonb_array_elements_text(i.attributes) a(attribute)
   WHERE jsonb_typeof(m.metadata -> 'input') = 'object';
 CREATE VIEW ora."USER_MINING_MODEL_ATTRIBUTES" AS SELECT * FROM ora."ALL_MINING_MODEL_ATTRIBUTES" WHERE "OWNER"::text = ora.usr();
@@ -386,13 +430,14 @@ CREATE VIEW ora."ALL_OBJECTS" AS
     'VALID'::ora.varchar2 AS "STATUS", 'N'::ora.varchar2 AS "TEMPORARY", 'N'::ora.varchar2 AS "GENERATED", 'N'::ora.varchar2 AS "SECONDARY"
   FROM ora.relations c WHERE c.relkind IN ('r', 'S', 'i', 'v') AND c.relname NOT LIKE '%$NULLS'
   UNION ALL
-  SELECT owner::ora.varchar2, name::ora.varchar2, NULL, NULL, 'TRIGGER'::ora.varchar2, 'VALID'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2 FROM ora.triggers
+  SELECT owner::ora.varchar2, name::ora.varchar2, NULL, NULL, 'TRIGGER'::ora.varchar2, 'VALID'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2 FROM ora.triggers t
+  WHERE t.owner = current_setting('ora.user') OR (SELECT ora.may('CREATE ANY TRIGGER', 'ALTER ANY TRIGGER', 'DROP ANY TRIGGER'))
   UNION ALL
-  SELECT owner::ora.varchar2, name::ora.varchar2, NULL, NULL, 'VIEW'::ora.varchar2, 'INVALID'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2 FROM ora.invalid_views
+  SELECT owner::ora.varchar2, name::ora.varchar2, NULL, NULL, 'VIEW'::ora.varchar2, 'INVALID'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2 FROM ora.invalid_views v WHERE ora.sees(v.owner, v.name)
   UNION ALL
-  SELECT owner::ora.varchar2, name::ora.varchar2, NULL, NULL, 'MINING MODEL'::ora.varchar2, 'VALID'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2 FROM ora.model
+  SELECT owner::ora.varchar2, name::ora.varchar2, NULL, NULL, 'MINING MODEL'::ora.varchar2, 'VALID'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2 FROM ora.visible_models
   UNION ALL
-  SELECT 'SYS'::ora.varchar2, name::ora.varchar2, NULL, NULL, 'DIRECTORY'::ora.varchar2, 'VALID'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2 FROM ora.directories
+  SELECT "OWNER", "DIRECTORY_NAME", NULL, NULL, 'DIRECTORY'::ora.varchar2, 'VALID'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2 FROM ora."ALL_DIRECTORIES"
   UNION ALL
   SELECT 'SYS'::ora.varchar2, p.name::ora.varchar2, NULL, NULL, 'PACKAGE'::ora.varchar2, 'VALID'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2
   FROM (VALUES ('DBMS_VECTOR'), ('DBMS_DATA_MINING'), ('DBMS_STATS'), ('DBMS_OUTPUT'), ('DBMS_SESSION'), ('DBMS_TRANSACTION'), ('DBMS_LOB')) p(name);
@@ -402,23 +447,32 @@ CREATE VIEW ora."USER_SEGMENTS" AS
     'USERS'::ora.varchar2 AS "TABLESPACE_NAME", pg_total_relation_size(c.oid)::numeric AS "BYTES"
   FROM ora.relations c WHERE c.relkind IN ('r', 'i') AND c.nspname = ora.usr();
 
--- Privileges. Nothing is refused for want of one, so a session has them all; what was granted is in USER_SYS_PRIVS.
+-- Privileges.
 CREATE VIEW ora."SESSION_PRIVS" AS
-  SELECT p.name::ora.varchar2 AS "PRIVILEGE" FROM (VALUES ('CREATE SESSION'), ('CREATE TABLE'), ('CREATE VIEW'), ('CREATE SEQUENCE'), ('CREATE SYNONYM'),
-    ('CREATE TRIGGER'), ('CREATE MINING MODEL'), ('CREATE USER'), ('DROP USER'), ('CREATE ANY DIRECTORY'), ('CREATE ROLE'), ('UNLIMITED TABLESPACE')) p(name)
-  UNION SELECT privilege::ora.varchar2 FROM ora.privileges WHERE kind = 'SYSTEM' AND grantee IN (ora.usr(), 'PUBLIC');
+  SELECT DISTINCT p.privilege::ora.varchar2 AS "PRIVILEGE" FROM ora.privileges p JOIN ora.grantees g ON g.name = p.grantee WHERE p.kind = 'SYSTEM';
 CREATE VIEW ora."SESSION_ROLES" AS
-  SELECT privilege::ora.varchar2 AS "ROLE" FROM ora.privileges WHERE kind = 'ROLE' AND grantee IN (ora.usr(), 'PUBLIC');
+  SELECT DISTINCT p.privilege::ora.varchar2 AS "ROLE" FROM ora.privileges p JOIN ora.grantees g ON g.name = p.grantee WHERE p.kind = 'ROLE';
 CREATE VIEW ora."USER_SYS_PRIVS" AS
   SELECT grantee::ora.varchar2 AS "USERNAME", privilege::ora.varchar2 AS "PRIVILEGE", CASE WHEN grantable THEN 'YES' ELSE 'NO' END::ora.varchar2 AS "ADMIN_OPTION"
   FROM ora.privileges WHERE kind = 'SYSTEM' AND grantee IN (ora.usr(), 'PUBLIC');
 CREATE VIEW ora."USER_ROLE_PRIVS" AS
   SELECT grantee::ora.varchar2 AS "USERNAME", privilege::ora.varchar2 AS "GRANTED_ROLE", CASE WHEN grantable THEN 'YES' ELSE 'NO' END::ora.varchar2 AS "ADMIN_OPTION",
     'YES'::ora.varchar2 AS "DEFAULT_ROLE" FROM ora.privileges WHERE kind = 'ROLE' AND grantee IN (ora.usr(), 'PUBLIC');
+CREATE VIEW ora."ROLE_SYS_PRIVS" AS
+  SELECT p.grantee::ora.varchar2 AS "ROLE", p.privilege::ora.varchar2 AS "PRIVILEGE", CASE WHEN p.grantable THEN 'YES' ELSE 'NO' END::ora.varchar2 AS "ADMIN_OPTION"
+  FROM ora.privileges p WHERE p.kind = 'SYSTEM' AND p.grantee IN (SELECT name FROM ora.roles) AND p.grantee IN (SELECT name FROM ora.grantees);
+-- Those that one has, gave, or that are on what is one's own.
+CREATE VIEW ora.visible_privileges AS
+  SELECT * FROM ora.privileges p WHERE p.object <> ''
+    AND (current_setting('ora.user') IN (p.grantor, p.owner) OR p.grantee IN (SELECT name FROM ora.grantees) OR (SELECT ora.may('GRANT ANY OBJECT PRIVILEGE')));
 CREATE VIEW ora."ALL_TAB_PRIVS" AS
   SELECT grantor::ora.varchar2 AS "GRANTOR", grantee::ora.varchar2 AS "GRANTEE", owner::ora.varchar2 AS "TABLE_SCHEMA", object::ora.varchar2 AS "TABLE_NAME",
     privilege::ora.varchar2 AS "PRIVILEGE", CASE WHEN grantable THEN 'YES' ELSE 'NO' END::ora.varchar2 AS "GRANTABLE", kind::ora.varchar2 AS "TYPE"
-  FROM ora.privileges WHERE object <> '' AND kind <> 'COLUMN';
+  FROM ora.visible_privileges WHERE column_name = '';
+CREATE VIEW ora."ALL_COL_PRIVS" AS
+  SELECT grantor::ora.varchar2 AS "GRANTOR", grantee::ora.varchar2 AS "GRANTEE", owner::ora.varchar2 AS "TABLE_SCHEMA", object::ora.varchar2 AS "TABLE_NAME",
+    column_name::ora.varchar2 AS "COLUMN_NAME", privilege::ora.varchar2 AS "PRIVILEGE", CASE WHEN grantable THEN 'YES' ELSE 'NO' END::ora.varchar2 AS "GRANTABLE"
+  FROM ora.visible_privileges WHERE column_name <> '';
 CREATE VIEW ora."USER_TAB_PRIVS" AS
   SELECT "GRANTEE", "TABLE_SCHEMA" AS "OWNER", "TABLE_NAME", "GRANTOR", "PRIVILEGE", "GRANTABLE", 'NO'::ora.varchar2 AS "HIERARCHY", "TYPE"
   FROM ora."ALL_TAB_PRIVS" WHERE ora.usr() IN ("GRANTEE"::text, "GRANTOR"::text, "TABLE_SCHEMA"::text);

@@ -15,6 +15,7 @@ from oraclerag.local.engine.ddl import (
     grants,
     indexes,
     questions,
+    rights,
     sequences,
     synonyms,
     users,
@@ -52,6 +53,7 @@ def run_ddl(sql: str, host: Host) -> None:
             raise OraError(1027, "bind variables not allowed for data definition operations", token.position)
     action = read_statement(reader, host)
     host.commit()
+    rights.require(Reader(sql), host)
     action()
 
 

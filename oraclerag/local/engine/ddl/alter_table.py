@@ -201,5 +201,12 @@ def rename_relation(host: Host, schema: str, old: str, new: str, kind: str) -> N
     if questions.object_kind(host, schema, new) is not None:
         raise OraError(955, "name is already used by an existing object")
     views = invalidate(host, schema, old) if kind != "SEQUENCE" else []
-    host.change([*views, f"ALTER {kind} {qualified(schema, old)} RENAME TO {quote(new)}"])
+    granted = f"UPDATE ora.privileges SET object = {literal(new)} WHERE owner = {literal(schema)}"
+    host.change(
+        [
+            *views,
+            f"ALTER {kind} {qualified(schema, old)} RENAME TO {quote(new)}",
+            f"{granted} AND object = {literal(old)}",
+        ]
+    )
     recompile(host)

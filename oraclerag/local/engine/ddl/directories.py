@@ -30,7 +30,13 @@ def create_directory(reader: Reader, host: Host, *, replace: bool) -> Action:
                 (
                     f"INSERT INTO ora.directories (name, path) VALUES ({literal(name)}, {literal(path)})"
                     " ON CONFLICT (name) DO UPDATE SET path = excluded.path"
-                )
+                ),
+                *(
+                    "INSERT INTO ora.privileges (grantee, privilege, kind, owner, object, grantor, grantable) VALUES"
+                    f" ({literal(host.user)}, '{privilege}', 'DIRECTORY', 'SYS', {literal(name)}, 'SYSTEM', true)"
+                    " ON CONFLICT DO NOTHING"
+                    for privilege in ("READ", "WRITE", "EXECUTE")
+                ),
             ]
         )
 
@@ -48,6 +54,11 @@ def drop_directory(reader: Reader, host: Host) -> Action:
             if guard:
                 return
             raise OraError(4043, f"Object {name} does not exist.")
-        host.change([f"DELETE FROM ora.directories WHERE name = {literal(name)}"])
+        host.change(
+            [
+                f"DELETE FROM ora.directories WHERE name = {literal(name)}",
+                f"DELETE FROM ora.privileges WHERE owner = 'SYS' AND object = {literal(name)}",
+            ]
+        )
 
     return run

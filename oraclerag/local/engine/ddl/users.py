@@ -158,9 +158,27 @@ def create_role(reader: Reader, host: Host) -> Action:
         for table in ("roles", "users"):
             if host.ask(f"SELECT 1 FROM ora.{table} WHERE name = $1", name):
                 raise OraError(1921, f"role name '{name}' conflicts with another user or role name")
-        host.change([f"INSERT INTO ora.roles (name) VALUES ({literal(name)})"])
+        values = f"{literal(host.user)}, {literal(name)}, 'ROLE', {literal(host.user)}, true"
+        host.change(
+            [
+                f"INSERT INTO ora.roles (name) VALUES ({literal(name)})",
+                # As in Oracle, who makes a role has it, and may give it away.
+                f"INSERT INTO ora.privileges (grantee, privilege, kind, grantor, grantable) VALUES ({values})",
+            ]
+        )
 
     return run
+
+
+def _administers(host: Host, role: str) -> bool:
+    """Whether the user has a role WITH ADMIN OPTION."""
+    return bool(
+        host.ask(
+            "SELECT 1 FROM ora.privileges WHERE kind = 'ROLE' AND privilege = $1 AND grantable AND grantee = $2",
+            role,
+            host.user,
+        )
+    )
 
 
 def drop_role(reader: Reader, host: Host) -> Action:
@@ -171,6 +189,8 @@ def drop_role(reader: Reader, host: Host) -> Action:
     def run() -> None:
         if not host.ask("SELECT 1 FROM ora.roles WHERE name = $1", name):
             raise OraError(1919, f"role '{name}' does not exist")
+        if not host.rights.may("DROP ANY ROLE") and not _administers(host, name):
+            raise OraError(1031, "insufficient privileges")
         host.change(
             [
                 f"DELETE FROM ora.roles WHERE name = {literal(name)}",

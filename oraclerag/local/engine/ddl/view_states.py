@@ -30,7 +30,7 @@ class View:
 
     def statements(self, host: Host) -> list[str]:
         """Translate the view; raises what is wrong with its query."""
-        query, _ = view_query(self.source, host.names, named=bool(self.names))
+        query, _ = view_query(self.source, host.definer_names(self.schema), named=bool(self.names))
         target = qualified(self.schema, self.name)
         columns = f" ({', '.join(map(quote, self.names))})" if self.names else ""
         suffix = " WITH CASCADED CHECK OPTION" if self.check else ""

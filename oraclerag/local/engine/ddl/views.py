@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from oraclerag.local.engine.ddl import questions
 from oraclerag.local.engine.ddl.action import Action
+from oraclerag.local.engine.ddl.grants import ungranted
 from oraclerag.local.engine.ddl.view_states import (
     View,
     drop_trigger_functions,
@@ -98,13 +99,20 @@ def drop_view(reader: Reader, host: Host) -> Action:
     def run() -> None:
         kind = questions.object_kind(host, schema, name)
         if kind == "INVALID VIEW":
-            host.change([forget(schema, name)])
+            host.change([forget(schema, name), *ungranted(schema, name)])
             return
         if kind != "VIEW":
             if guard:
                 return
             raise questions.missing(schema, name)
         functions = drop_trigger_functions(host, schema, name)
-        host.change([*invalidate(host, schema, name), f"DROP VIEW {qualified(schema, name)}", *functions])
+        host.change(
+            [
+                *invalidate(host, schema, name),
+                f"DROP VIEW {qualified(schema, name)}",
+                *functions,
+                *ungranted(schema, name),
+            ]
+        )
 
     return run
