@@ -126,7 +126,7 @@ def vector_access(rows: Sequence[PlanRow], table: str) -> VectorAccess:
     if not reads and not used:
         raise ValueError(f"the plan does not read {table}: give the table's name as the dictionary writes it")
     index, kind = next(iter(used.items()), (None, None))
-    if used and not printed:
+    if kind == "IVF" and not printed:
         filtering = _order_of_filter(reads)
     return VectorAccess(
         index,
