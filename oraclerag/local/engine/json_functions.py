@@ -96,8 +96,8 @@ def _json_value(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
         parser.position += 1
     handlers = behaviours(parser)
     parser.need(")")
-    if found.substring_of is not None:
-        parser.unsupported("has substring in JSON_VALUE")
+    if found.comparison is not None:
+        parser.unsupported(f"{found.comparison} with a variable in JSON_VALUE")
     kind: DataType = target.type if target is not None else "text"
     if kind not in _SCALARS:
         raise OraError(40449, "invalid data type for return value", parser.token.position)
@@ -147,8 +147,8 @@ def _json_query(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
             break
     handlers = behaviours(parser, objects=True)
     parser.need(")")
-    if found.substring_of is not None:
-        parser.unsupported("has substring in JSON_QUERY")
+    if found.comparison is not None:
+        parser.unsupported(f"{found.comparison} with a variable in JSON_QUERY")
     strict = handlers.get("ERROR") == "ERROR"
     node = Node(
         "JSON_QUERY(",
@@ -158,7 +158,7 @@ def _json_query(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
         f"{wrapper}{behaviour_text(handlers)})",
         type="json",
     )
-    return as_returned(node, target)
+    return as_returned(node, target, strict=strict)
 
 
 def _json_exists(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
@@ -169,15 +169,15 @@ def _json_exists(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
     handlers = behaviours(parser, exists=True)
     parser.need(")")
     context = document(value, strict=handlers.get("ERROR") == "ERROR")
-    if found.substring_of is not None:
-        sought = variables.pop(found.substring_of)
+    if found.comparison is not None:
+        pattern = variables.pop(found.variables[0])
         if variables:
-            parser.unsupported("has substring beside other variables in a JSON path")
+            parser.unsupported(f"{found.comparison} beside other variables in a JSON path")
         return Node(
-            "ora.json_has_substring(",
+            f"ora.json_text_compares('{found.comparison}', ",
             context,
             f", {quote_text(found.text)}, ",
-            sought,
+            pattern,
             ")",
             kind="condition",
             type="boolean",

@@ -15,9 +15,11 @@ _SUBSCRIPT = re.compile(
 _OPERAND = r"(?:[@$][\w$]*(?:\.(?:\w+|\"(?:[^\"\\]|\\.)*\")|\[[^\]]*\])*(?:\.\w+\(\))?)"
 _IN = re.compile(rf"({_OPERAND})\s+in\s*\(([^()]*)\)")
 _SUBSTRING = re.compile(rf'({_OPERAND})\s+has\s+substring\s+("(?:[^"\\]|\\.)*")')
-_SUBSTRING_OF_VARIABLE = re.compile(rf"\s*({_OPERAND})\s+has\s+substring\s+\$(\w+)\s*")
+_TEXT_OF_VARIABLE = re.compile(rf"\s*({_OPERAND})\s+(has\s+substring|like|like_regex|eq_regex)\s+\$(\w+)\s*")
 _LIKE = re.compile(rf'({_OPERAND})\s+like\s+"((?:[^"\\]|\\.)*)"')
 _REGEX_OF_VARIABLE = re.compile(r"\b(?:like|like_regex|eq_regex|has\s+substring)\s+\$")
+_EQ_REGEX = re.compile(r'\beq_regex\s+"((?:[^"\\]|\\.)*)"')
+_SEVERAL = re.compile(r"&&|!(?!=)")
 _METHODS = frozenset({"number", "string", "boolean", "double", "size", "type", "abs", "ceiling", "floor"})
 
 
@@ -25,14 +27,15 @@ _METHODS = frozenset({"number", "string", "boolean", "double", "size", "type", "
 class JsonPath:
     """A path for PostgreSQL.
 
-    ``substring_of`` is set when the path ended in a filter ``has substring $v``, which PostgreSQL does not have: then
-    ``text`` leads to the texts to look into, and the value of variable ``substring_of`` is looked for. ``steps`` are
-    keys and indexes when the path has nothing else, else None. ``variables`` are the names PASSING must give.
+    ``comparison`` is set when the path ended in a filter that compares texts with a variable, which PostgreSQL cannot
+    say: ``has substring``, ``like``, ``like_regex`` or ``eq_regex``. Then ``text`` leads to the texts to look at, and
+    the one variable has the pattern. ``steps`` are keys and indexes when the path has nothing else, else None.
+    ``variables`` are the names PASSING must give.
     """
 
     text: str
     steps: tuple[str, ...] | None
-    substring_of: str | None = None
+    comparison: str | None = None
     variables: tuple[str, ...] = ()
 
 
@@ -68,16 +71,34 @@ def convert(path: str, position: int) -> JsonPath:
             at = end + 1
         elif mark == "?":
             condition, at = _filter(text, at + 1, path, position)
-            substring = _SUBSTRING_OF_VARIABLE.fullmatch(condition)
-            if substring and not text[at:].strip():
-                tail = substring.group(1)[1:]
-                return JsonPath("".join(out) + _quote_members(tail), None, substring.group(2), (substring.group(2),))
-            out.append(f" ? ({_condition(condition, position)})")
+            compared = _TEXT_OF_VARIABLE.fullmatch(condition)
+            if compared and not text[at:].strip():
+                operand, comparison, variable = compared.groups()
+                return JsonPath(
+                    "".join(out) + _quote_members(operand[1:]), None, " ".join(comparison.split()), (variable,)
+                )
+            _append_filter(out, _condition(condition, position))
             steps = None
         else:
             raise _wrong(path, position)
     variables = tuple(found.group(1) for found in _VARIABLE.finditer(text) if found.group(1))
     return JsonPath("".join(out), tuple(steps) if steps is not None else None, None, variables)
+
+
+def _append_filter(out: list[str], condition: str) -> None:
+    """Add a filter to the steps so far.
+
+    Oracle asks a filter of an array as a whole, and each comparison in it of any of the elements; PostgreSQL asks the
+    filter of each element. It makes a difference where there are several comparisons: then the filter is asked of
+    the object that has the array.
+    """
+    if not (_SEVERAL.search(_STRING.sub("", condition)) and out[-1].startswith('."')):
+        out.append(f" ? ({condition})")
+        return
+    member = out.pop()
+    pieces = re.split(r'("(?:[^"\\]|\\.)*")', condition)
+    asked = "".join(piece if place % 2 else piece.replace("@", f"@{member}") for place, piece in enumerate(pieces))
+    out += [f" ? ({asked})", member]
 
 
 def _wrong(path: str, position: int) -> OraError:
@@ -139,9 +160,12 @@ def _condition(text: str, position: int) -> str:
     text = _LIKE.sub(lambda m: f'{m[1]} like_regex "^{_like(m[2])}$" flag "s"', text)
     if _REGEX_OF_VARIABLE.search(text):
         raise OraError(
-            3001, "unimplemented feature: like, like_regex or has substring with a variable in a JSON path", position
+            3001,
+            "unimplemented feature: like, like_regex, eq_regex or has substring with a variable beside other conditions"
+            " of a JSON path",
+            position,
         )
-    text = text.replace("eq_regex", "like_regex")
+    text = _EQ_REGEX.sub(r'like_regex "^(?:\1)$"', text)
     pieces = re.split(r'("(?:[^"\\]|\\.)*")', text)
     return "".join(piece if number % 2 else _quote_members(piece) for number, piece in enumerate(pieces))
 

@@ -847,8 +847,14 @@ BEGIN
   END LOOP;
   RETURN result;
 END $$;
-CREATE FUNCTION ora.json_has_substring(document jsonb, path jsonpath, sought text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT EXISTS (SELECT 1 FROM jsonb_path_query(document, path) AS q(item) WHERE strpos(q.item #>> '{}', sought) > 0) $$;
+-- Whether one of the texts that a path leads to compares with a pattern. A repetition at the very start of a regular
+-- expression repeats nothing.
+CREATE FUNCTION ora.json_text_compares(comparison text, document jsonb, path jsonpath, pattern text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT EXISTS (SELECT 1 FROM jsonb_path_query(document, path) AS q(item) WHERE jsonb_typeof(q.item) = 'string' AND CASE comparison
+    WHEN 'has substring' THEN strpos(q.item #>> '{}', pattern) > 0
+    WHEN 'like' THEN q.item #>> '{}' LIKE pattern ESCAPE ''
+    WHEN 'like_regex' THEN q.item #>> '{}' ~ pg_catalog.regexp_replace(pattern, '^[*]+', '')
+    ELSE q.item #>> '{}' ~ ('^(?:' || pg_catalog.regexp_replace(pattern, '^[*]+', '') || ')$') END) $$;
 -- JSON_TRANSFORM: SET replaces or adds, REPLACE only replaces, INSERT only adds.
 CREATE FUNCTION ora.json_set(j jsonb, path text[], item jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT jsonb_set(j, path, item, true) $$;
 CREATE FUNCTION ora.json_replace(j jsonb, path text[], item jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT jsonb_set(j, path, item, false) $$;
