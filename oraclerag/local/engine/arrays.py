@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from psycopg.pq.abc import PGresult
 
-from oraclerag.local.engine.binds import Parameters
 from oraclerag.local.engine.commands import BEGIN, BINARY, Command, Execute, PgError, Prepared, Text
 from oraclerag.local.engine.oids import Oids
+from oraclerag.local.engine.parameters import Parameters
 from oraclerag.local.engine.pipeline import Connection
 from oraclerag.local.engine.set_form import SetForm, all_different, array
 

@@ -37,20 +37,6 @@ _MAX_DIMENSIONS = 16_000  # of pgvector
 
 
 @dataclass(frozen=True, slots=True)
-class Parameters:
-    """Parameter values of ``count`` executions: ``columns[n][k]`` is ``$(n+1)`` of execution k."""
-
-    oids: tuple[int, ...]
-    formats: tuple[int, ...]
-    columns: Sequence[Sequence[Value]]
-    count: int = 1
-
-    def row(self, place: int) -> list[Value]:
-        """Give the values of one execution."""
-        return [column[place] for column in self.columns]
-
-
-@dataclass(frozen=True, slots=True)
 class Reading:
     """How a session reads text: its NLS formats, and today's date for two-digit years."""
 
@@ -77,6 +63,8 @@ def declared_oids(
             oids.append(own.vector)
         elif places.get(parameter.name, len(types)) >= len(types):
             raise OraError(1008, f"not all variables bound: :{parameter.name}")
+        elif types[places[parameter.name]].elements:
+            raise OraError(1484, "arrays can only be bound to PL/SQL statements")
         elif parameter.rowid:
             oids.append(pg.TID)
         else:
@@ -114,89 +102,6 @@ _OIDS = {
     OraType.INTERVAL_DS: pg.INTERVAL,
     OraType.BOOLEAN: pg.BOOL,
 }
-
-
-def encode(
-    parameters: Sequence[Parameter],
-    places: dict[str, int],
-    types: Sequence[BindType],
-    oids: tuple[int, ...],
-    rows: Sequence[Sequence[Any]],
-    embeddings: Sequence[Sequence[Value] | None],
-    reading: Reading,
-) -> Parameters:
-    """Convert bind rows for parameters whose types (``oids``) are known.
-
-    ``embeddings`` has, for each parameter that is an embedding, its vectors by row, else None.
-    """
-    return converters(parameters, places, types, oids, reading).encode(rows, embeddings)
-
-
-@dataclass(frozen=True, slots=True)
-class Converters:
-    """How the values of a statement's binds become its parameters.
-
-    ``steps``: the place of each parameter's bind and what converts its values, None for an embedding. ``reading`` is
-    what they were chosen by.
-    """
-
-    oids: tuple[int, ...]
-    formats: tuple[int, ...]
-    steps: Sequence[tuple[int, Converter] | None]
-    reading: Reading
-
-    def encode(
-        self, rows: Sequence[Sequence[Any]], embeddings: Sequence[Sequence[Value] | None] | None = None
-    ) -> Parameters:
-        """Convert bind rows; ``embeddings`` as in :func:`encode`, None where no parameter is one."""
-        columns: list[Sequence[Value]] = []
-        for number, step in enumerate(self.steps):
-            if step is None:
-                columns.append((embeddings[number] if embeddings is not None else None) or ())
-                continue
-            place, convert = step
-            if convert is _json:
-                columns.append(_json_texts([row[place] for row in rows]))
-            else:
-                columns.append([None if (value := row[place]) is None else convert(value) for row in rows])
-        return Parameters(self.oids, self.formats, columns, len(rows))
-
-
-def converters(
-    parameters: Sequence[Parameter],
-    places: dict[str, int],
-    types: Sequence[BindType],
-    oids: tuple[int, ...],
-    reading: Reading,
-) -> Converters:
-    """Choose the converters of a statement."""
-    formats: list[int] = []
-    steps: list[tuple[int, Converter] | None] = []
-    for parameter, oid in zip(parameters, oids, strict=True):
-        if not isinstance(parameter, BindParameter):
-            formats.append(BINARY_FORMAT)
-            steps.append(None)
-            continue
-        place = places[parameter.name]
-        convert, form = converter(types[place].type, oid, reading)
-        formats.append(form)
-        steps.append((place, convert))
-    return Converters(oids, tuple(formats), steps, reading)
-
-
-def _json_texts(values: Sequence[Any]) -> list[Value]:
-    """Serialize the JSON values of an array; one that is there several times, once."""
-    known: dict[int, Value] = {}
-    found: list[Value] = []
-    for value in values:
-        if value is None:
-            found.append(None)
-            continue
-        text = known.get(id(value))
-        if text is None:
-            text = known[id(value)] = _json(value)
-        found.append(text)
-    return found
 
 
 def converter(kind: OraType, oid: int, reading: Reading) -> tuple[Converter, int]:
@@ -324,7 +229,8 @@ def _float(value: float) -> Value:
     return repr(float(value)).encode()
 
 
-def _json(value: Any) -> Value:
+def json_value(value: Any) -> Value:
+    """Serialize a JSON value."""
     return texts.json_text(value).encode()
 
 
@@ -349,7 +255,7 @@ _CONVERTERS: dict[OraType, tuple[Converter, int]] = {
     OraType.BLOB: (_lob_bytes, BINARY_FORMAT),
     OraType.BINARY_FLOAT: (_float, TEXT_FORMAT),
     OraType.BINARY_DOUBLE: (_float, TEXT_FORMAT),
-    OraType.JSON: (_json, TEXT_FORMAT),
+    OraType.JSON: (json_value, TEXT_FORMAT),
     OraType.DATE: (_date, BINARY_FORMAT),
     OraType.TIMESTAMP: (_timestamp, BINARY_FORMAT),
     OraType.TIMESTAMP_TZ: (_moment, TEXT_FORMAT),

@@ -9,9 +9,9 @@ from __future__ import annotations
 from psycopg.pq.abc import PGresult
 
 from oraclerag.local.engine import oids as pg
-from oraclerag.local.engine.binds import Parameters
 from oraclerag.local.engine.commands import BEGIN, BINARY, RELEASE, SAVEPOINT, Execute, Prepared
 from oraclerag.local.engine.embedding import Embedder
+from oraclerag.local.engine.parameters import Parameters
 from oraclerag.local.engine.pipeline import Connection
 from oraclerag.local.engine.plan import EmbedUpdate
 from oraclerag.local.engine.set_form import array

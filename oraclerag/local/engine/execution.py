@@ -11,15 +11,7 @@ from psycopg.pq.abc import PGresult
 
 from oraclerag.local.engine import oids as pg
 from oraclerag.local.engine.arrays import FEWEST_ROWS, ArrayDml, Done, Outcome, returned
-from oraclerag.local.engine.binds import (
-    INFER,
-    Converters,
-    Parameters,
-    Reading,
-    converters,
-    declared_oids,
-    positions,
-)
+from oraclerag.local.engine.binds import INFER, Reading, declared_oids, positions
 from oraclerag.local.engine.commands import BEGIN, COMMIT, Command, PgError, Prepared, Query, Statement, Text
 from oraclerag.local.engine.decode import convert, decoder
 from oraclerag.local.engine.describe import NO_NOTE, describe
@@ -28,6 +20,7 @@ from oraclerag.local.engine.embed_rows import embed_rows
 from oraclerag.local.engine.embedding import Embedder
 from oraclerag.local.engine.errors import Context, ora_error
 from oraclerag.local.engine.long_binds import refuse_long_binds, tuple_elements
+from oraclerag.local.engine.parameters import Converters, Parameters, converters
 from oraclerag.local.engine.pipeline import Connection
 from oraclerag.local.engine.plan import BindParameter, LockWait, Plan, Verb
 from oraclerag.local.engine.rows import CursorRows, ResultRows

@@ -23,12 +23,12 @@ from oraclerag.local.engine.binds import (
     Reading,
     converter,
     declared_oids,
-    encode,
     positions,
 )
 from oraclerag.local.engine.decode import Formats, moment
 from oraclerag.local.engine.long_binds import refuse_long_binds, tuple_elements
 from oraclerag.local.engine.oids import Oids
+from oraclerag.local.engine.parameters import encode
 from oraclerag.local.engine.plan import BindParameter, EmbedParameter, Plan, Verb
 from oraclerag.local.interface import BindType, OraError, OraType, StatementKind
 
@@ -227,5 +227,3 @@ def test_a_long_bind_cannot_be_embedded() -> None:
 def test_a_tuple_is_split_at_its_own_commas() -> None:
     text = """X (a, f(b, 'c,)'), "d,(", 'it''s', DEFAULT) RETURNING y"""
     assert tuple_elements(text, 2) == ["a", "f(b, 'c,)')", '"d,("', "'it''s'", "DEFAULT"]
-
-
