@@ -19,6 +19,10 @@ _TEXT_OF_VARIABLE = re.compile(rf"\s*({_OPERAND})\s+(has\s+substring|like|like_r
 _LIKE = re.compile(rf'({_OPERAND})\s+like\s+"((?:[^"\\]|\\.)*)"')
 _REGEX_OF_VARIABLE = re.compile(r"\b(?:like|like_regex|eq_regex|has\s+substring)\s+\$")
 _EQ_REGEX = re.compile(r'\beq_regex\s+"((?:[^"\\]|\\.)*)"')
+# A text as variable is a number where it is compared with one. What is no number makes PostgreSQL's condition unknown,
+# which is as good as false except behind a negation.
+_COMPARISON = re.compile(rf"({_OPERAND}\s*(?:==|!=|<>|<=|>=|<|>)\s*\$\w+)\b(?![.\[])")
+_NEGATION = re.compile(r"!(?!=)")
 _SEVERAL = re.compile(r"&&|!(?!=)")
 _METHODS = frozenset({"number", "string", "boolean", "double", "size", "type", "abs", "ceiling", "floor"})
 
@@ -165,6 +169,8 @@ def _condition(text: str, position: int) -> str:
             " of a JSON path",
             position,
         )
+    if not _NEGATION.search(_STRING.sub("", text)):
+        text = _COMPARISON.sub(r"(\1 || \1.number())", text)
     text = _EQ_REGEX.sub(r'like_regex "^(?:\1)$"', text)
     pieces = re.split(r'("(?:[^"\\]|\\.)*")', text)
     return "".join(piece if number % 2 else _quote_members(piece) for number, piece in enumerate(pieces))
