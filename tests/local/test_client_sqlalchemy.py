@@ -26,7 +26,9 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship
 
 from alembic import command
+from oraclerag.integrations.alembic import include_object
 from tests.local.conftest import Account
+from tests.local.library import install
 
 pytestmark = pytest.mark.one_size
 
@@ -378,3 +380,41 @@ def test_autogenerate_sees_what_differs(engine: sa.Engine) -> None:
         ("add_table", "issue"), ("add_column", "budget"), ("add_column", "started"), ("remove_column", "old"),
         ("modify_type", "name"), ("modify_nullable", "name"), ("add_constraint", "uq_project_name"),
     } <= found  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def ours(module_account: Account, tiny_file: Path) -> Iterator[sa.Engine]:
+    """An installation of the toolkit, with its vector column and index."""
+    with install(module_account, tiny_file) as rag:
+        rag.build_index(force=True)
+    opened = sa.create_engine(module_account.url)
+    yield opened
+    opened.dispose()
+
+
+def test_the_toolkits_tables_are_reflected_without_a_gap(ours: sa.Engine) -> None:
+    metadata = sa.MetaData()
+    metadata.reflect(ours, resolve_fks=False)
+    assert {"rag_entity", "rag_chunk", "rag_dirty"} <= set(metadata.tables)
+    columns = [column for table in metadata.tables.values() for column in table.columns]
+    unknown = [f"{column.table.name}.{column.name}" for column in columns if isinstance(column.type, sa.types.NullType)]
+    assert unknown == []
+    assert {type(column.type).__name__ for column in columns} == {
+        "NUMBER", "VARCHAR", "CLOB", "JSON", "TIMESTAMP", "BINARY_DOUBLE", "VECTOR",
+    }  # fmt: skip
+    chunk = metadata.tables["rag_chunk"]
+    assert {index.name for index in chunk.indexes} >= {"rag_chunk_emb_idx", "rag_chunk_src_uq", "rag_chunk_error_idx"}
+    with ours.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        assert compare_metadata(context, metadata) == []
+
+
+def test_autogenerate_of_an_application_leaves_the_toolkits_tables_alone(ours: sa.Engine) -> None:
+    metadata = sa.MetaData()
+    sa.Table("invoice", metadata, sa.Column("id", sa.Integer, primary_key=True), sa.Column("total", sa.Numeric(9, 2)))
+    metadata.create_all(ours)
+    with ours.connect() as connection:
+        options = {"compare_type": True, "compare_server_default": True, "include_object": include_object}
+        assert compare_metadata(MigrationContext.configure(connection, opts=options), metadata) == []
+        drops = compare_metadata(MigrationContext.configure(connection), metadata)
+    assert {entry[1].name for entry in drops if entry[0] == "remove_table"} >= {"rag_chunk", "rag_dirty"}
