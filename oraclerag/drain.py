@@ -72,7 +72,9 @@ class WorkerState:
     model: ActiveModel | None = None
     idle_sources: frozenset[str] = frozenset()
     unreported: list[tuple[Claim, tuple[Claimed, ...]]] = field(default_factory=list)
-    lost: Counter[tuple[str, str]] = field(default_factory=Counter)  # connections, by the entities they were lost with
+    lost: Counter[int] = field(
+        default_factory=Counter
+    )  # connections, by an entity's first row with which they were lost
     warned: set[str] = field(default_factory=set)
     jitter: random.Random = field(default_factory=random.Random)
 
@@ -506,17 +508,16 @@ class _Batch:
     def _reported(self, entity: Claimed) -> None:
         """Whatever became of it, this batch has nothing more to say, and the connection is there."""
         self._open.pop(entity.entity_id, None)
-        self._state.lost.pop((entity.source_type, entity.source_id), None)
+        self._state.lost.pop(_first_row(entity), None)
 
     def _leave_to_the_lease(self) -> None:
         """Do not give back what the connection was lost with before: its claims count, and come to an end."""
         if len(self._state.lost) > _MOST_LOST:  # most of them were worked off by others
             self._state.lost.clear()
         for entity in self._at_work:
-            key = (entity.source_type, entity.source_id)
             if entity.entity_id in self._open:
-                self._state.lost[key] += 1
-                if self._state.lost[key] > 1:
+                self._state.lost[_first_row(entity)] += 1
+                if self._state.lost[_first_row(entity)] > 1:
                     del self._open[entity.entity_id]
 
     def _abandon(self) -> None:
@@ -531,6 +532,10 @@ class _Batch:
             self._state.unreported.append((self._claim, entities))
             message = f"A batch could not be given back; that is done before the next one: {error.message}"
             log.event(_log, logging.INFO, "not_given_back", message, rows=len(entities), error_code=error.code)
+
+
+def _first_row(entity: Claimed) -> int:
+    return min(row for row, _ in entity.rows)
 
 
 def _groups(writes: Sequence[Write]) -> list[list[Write]]:
