@@ -93,11 +93,12 @@ def test_statistics_and_hints_do_nothing(cursor: oracledb.Cursor) -> None:
     assert value(cursor, "SELECT /*+ INDEX(t no_such_index) */ id FROM t") == 1
 
 
-def test_a_char_shows_no_padding(cursor: oracledb.Cursor) -> None:
-    cursor.execute("CREATE TABLE c (x CHAR(5))")
-    cursor.execute("INSERT INTO c VALUES ('ab')")
-    assert value(cursor, "SELECT x FROM c WHERE x = 'ab'") == "ab   "
-    assert value(cursor, "SELECT LENGTH(x) || x FROM c") == "2ab"
+def test_a_char_is_compared_with_blanks_added(cursor: oracledb.Cursor) -> None:
+    cursor.execute("CREATE TABLE c (x CHAR(5), y VARCHAR2(5))")
+    cursor.execute("INSERT INTO c VALUES ('ab', 'ab')")
+    assert value(cursor, "SELECT LENGTH(x) || x || '.' FROM c") == "5ab   ."
+    assert value(cursor, "SELECT COUNT(*) FROM c WHERE x = y") == 1  # Oracle: 0
+    assert value(cursor, "SELECT COUNT(*) FROM c WHERE x = 'ab'") == 1
 
 
 @bound_as_long

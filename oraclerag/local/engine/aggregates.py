@@ -67,7 +67,7 @@ def read(parser: ExpressionParser, name: str, token: Token) -> Node:
     """Read the call of an aggregate or window function, the name is already behind."""
     function = AGGREGATES.get(name) or WINDOW_FUNCTIONS[name]
     position = token.position
-    known = len(parser.aggregates)
+    known, nested_before = len(parser.aggregates), parser.nested_aggregate
     parser.need("(")
     distinct = ""
     overflow = False
@@ -102,6 +102,8 @@ def read(parser: ExpressionParser, name: str, token: Token) -> Node:
     if name in WINDOW_FUNCTIONS:
         raise OraError(30484, "missing window specification for this function", position)
     if nested:
+        if parser.nested_aggregate != nested_before:
+            raise OraError(935, "group function is nested too deeply", position)
         parser.nested_aggregate = position
     node = Node(inner, "::numeric" if name in WHOLE_NUMBERS else "", kind="aggregate", type=function.type)
     node.value = name

@@ -217,6 +217,7 @@ def first_block(body: Body) -> Block | None:
 class Query:
     """A whole query: WITH, body, ORDER BY, OFFSET and FETCH, FOR UPDATE.
 
+    ``cycle``: it is a recursive one of WITH whose columns say when it goes in circles (:mod:`recursion`).
     ``distance_keys`` are the names of select items by which it is sorted and which are vector distances: unless the
     search may be approximate they are written so that no vector index fits them.
     """
@@ -224,6 +225,7 @@ class Query:
     __slots__ = (
         "approximate",
         "body",
+        "cycle",
         "distance_keys",
         "limit",
         "lock_text",
@@ -239,6 +241,7 @@ class Query:
         self.body: Body = body
         self.with_parts: list[tuple[str, list[str], Query]] = []
         self.recursive = False
+        self.cycle: list[str] | None = None
         self.order: list[Node] = []
         self.offset: Node | None = None
         self.limit: Node | None = None
@@ -262,6 +265,9 @@ class Query:
         append = output.pieces.append
         for number, (name, columns, query) in enumerate(self.with_parts):
             append(", " if number else ("WITH RECURSIVE " if self.recursive else "WITH "))
+            if query.cycle is not None:
+                _write_recursion(output, name, query)
+                continue
             append(quote(name))
             if columns:
                 append(f" ({', '.join(quote(column) for column in columns)})")
@@ -310,6 +316,20 @@ class Query:
             output.pieces.append(")")
         else:
             self._write_body(output, body, Query(body))
+
+
+def _write_recursion(output: Output, name: str, query: Query) -> None:
+    """Write a recursive query of WITH around itself: its rows are watched for a repetition as they come."""
+    columns = query.cycle or []
+    own, listed = quote(name), ", ".join(quote(column) for column in columns)
+    kept = ", ".join(quote(f"{column} kept") for column in columns)
+    output.pieces.append(f'{own} ({listed}) AS (WITH RECURSIVE {own} ({listed}, {kept}, "depth") AS (')
+    query.write(output)
+    same = " AND ".join(f"{quote(c)}::text IS NOT DISTINCT FROM {quote(f'{c} kept')}::text" for c in columns)
+    output.pieces.append(
+        f') SELECT {listed} FROM {own} WHERE CASE WHEN "depth" > 1 AND {same} THEN ora.raise(32044, '
+        "'cycle detected while executing recursive WITH query') ELSE TRUE END)"
+    )
 
 
 class Subquery(Node):

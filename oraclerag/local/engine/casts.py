@@ -172,11 +172,9 @@ def cast(value: Node, target: CastType) -> Node:
         function = "ora.cast_char" if target.padded else "ora.cast_varchar2"
         inner = Operand(value.inner, text=True) if isinstance(value, Operand) else value
         shown: Node = Node("ora.s(", inner, ")")
+        kind = f"char({target.size})" if target.padded else target.text
         return Node(
-            f"{function}(",
-            shown,
-            f", {target.size}, {'true' if target.in_bytes else 'false'})::{target.text}",
-            type="text",
+            f"{function}(", shown, f", {target.size}, {'true' if target.in_bytes else 'false'})::{kind}", type="text"
         )
     conversion = _CONVERSIONS[target.type]
     suffix = f"::{target.text}" if target.type != "json" else ""

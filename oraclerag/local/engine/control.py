@@ -183,7 +183,9 @@ def _lock_table(tokens: _Tokens) -> LockTable:
     if tokens.accept("."):
         schema, table = table, tokens.name(903, "invalid table name")
     if not tokens.accept("IN"):
-        raise OraError(3001, "unimplemented feature: LOCK TABLE of several tables or partitions")
+        if tokens.peek() in {",", "PARTITION", "SUBPARTITION"}:
+            raise OraError(3001, "unimplemented feature: LOCK TABLE of several tables or partitions")
+        raise OraError(905, "missing keyword")
     words = []
     while tokens.peek() and not tokens.accept("MODE"):
         words.append(tokens.peek())

@@ -226,6 +226,8 @@ def _input_syntax(error: PgError, _: Context) -> Found:
     message = error.message
     if "json" in message:
         return 40441, "JSON syntax error"
+    if "vector" in message and error.detail.startswith(("Vector contents must start", "Junk after")):
+        return 51804, "Invalid syntax for VECTOR value: it must be enclosed in square brackets"
     if "vector" in message:
         return 51805, "Vector is not properly formatted (dimension value is either not a number or infinity)"
     if "numeric" in message or "integer" in message or "double precision" in message or "real" in message:
@@ -338,6 +340,8 @@ def _feature(error: PgError, context: Context) -> Found | None:
     message = error.message
     if "FOR UPDATE" in message or "FOR NO KEY UPDATE" in message:
         return 2014, "cannot select FOR UPDATE from view with DISTINCT, GROUP BY, etc."
+    if message.startswith(("cannot update column", "cannot insert into column")):
+        return 1733, "virtual column not allowed here"
     if "cannot use column reference in DEFAULT" in message:
         return 984, "column not allowed here"
     _ = context
@@ -354,6 +358,39 @@ def _generated(_: PgError, context: Context) -> Found:
     if context.verb == "UPDATE":
         return 54017, "UPDATE operation disallowed on virtual columns"
     return 54013, "INSERT operation disallowed on virtual columns"
+
+
+_EXPRESSIONS: tuple[tuple[str, Found], ...] = (
+    ("parentheses () not balanced", (12725, "unmatched parentheses in regular expression")),
+    ("brackets [] not balanced", (12726, "unmatched bracket in regular expression")),
+    ("invalid backreference number", (12727, "invalid back reference in regular expression")),
+    ("invalid character range", (12728, "invalid range in regular expression")),
+    ("invalid character class", (12729, "invalid character class in regular expression")),
+)
+
+
+def _regular_expression(error: PgError, _: Context) -> Found:
+    for words, found in _EXPRESSIONS:
+        if words in error.message:
+            return found
+    return 3001, "unimplemented feature: this form of a regular expression"
+
+
+def _too_many(error: PgError, _: Context) -> Found:
+    if "vector" in error.message:
+        return 3001, "unimplemented feature: vectors of more than 16000 dimensions"
+    return 913, "too many values"
+
+
+def _not_ready(error: PgError, _: Context) -> Found:
+    """SQLSTATE 55000 is of sequences before their NEXTVAL and of views that cannot be written through."""
+    if not error.message.startswith("cannot ") and "view" not in error.message:
+        return 8002, "sequence.CURRVAL is not yet defined in this session"
+    if "no updatable columns" in error.detail:
+        return 1733, "virtual column not allowed here"
+    if "do not select from a single table" in error.detail:
+        return 1779, "cannot modify a column which maps to a non key-preserved table"
+    return 1732, "data manipulation operation not legal on this view"
 
 
 def _fixed(number: int, message: str) -> Rule:
@@ -373,7 +410,7 @@ _RULES: dict[str, Rule] = {
     "2200H": _fixed(8004, "sequence.NEXTVAL exceeds MAXVALUE and cannot be instantiated"),
     "22021": _fixed(3001, "unimplemented feature: the character CHR(0) in text"),
     "22023": _fixed(1428, "argument is out of range"),
-    "2201B": _fixed(12725, "unmatched parentheses in regular expression"),
+    "2201B": _regular_expression,
     "2201E": _fixed(1428, "argument is out of range"),
     "2201F": _fixed(1428, "argument is out of range"),
     "22030": _fixed(40473, "duplicate keys in JSON object"),
@@ -425,10 +462,10 @@ _RULES: dict[str, Rule] = {
     "42P20": _fixed(30483, "window functions are not allowed here"),
     "53100": _fixed(1653, "unable to extend table: there is no space left on the disk of the local database"),
     "53200": _fixed(4030, "out of process memory"),
-    "54000": _fixed(913, "too many values"),
+    "54000": _too_many,
     "54001": _fixed(1795, "statement is too complex for the local database"),
     "54023": _fixed(939, "too many arguments for function"),
-    "55000": _fixed(8002, "sequence.CURRVAL is not yet defined in this session"),
+    "55000": _not_ready,
     "55006": _fixed(54, "resource busy and acquire with NOWAIT specified or timeout expired"),
     "55P03": _locked,
     "57014": _fixed(1013, "user requested cancel of current operation"),

@@ -398,7 +398,7 @@ class ExpressionParser(TokenCursor):
         if last in ("NEXTVAL", "CURRVAL") and len(chain) > 1:
             return self._sequence(chain, token)
         if last == "ROWID":
-            return special_forms.rowid(chain[:-1])
+            return special_forms.rowid(self, chain[:-1], token.position)
         if last in RESERVED and self.tokens[self.position - 1].kind == "word":
             raise OraError(3050, f'invalid identifier: "{last}" is a reserved word', token.position)
         return Column(chain, self.scope, token.position, written)

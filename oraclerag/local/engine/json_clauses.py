@@ -109,12 +109,18 @@ def head(parser: ExpressionParser) -> Node:
     return value
 
 
-def as_returned(node: Node, target: casts.CastType | None) -> Node:
-    """Give JSON as the type RETURNING names."""
+def as_returned(node: Node, target: casts.CastType | None, *, strict: bool | None = None) -> Node:
+    """Give JSON as the type RETURNING names.
+
+    ``strict``: a text that is longer than the type is an error (ERROR ON ERROR), with False it is NULL; None: it stays.
+    """
     if target is None or target.type == "json":
         return node
     if target.type in ("text", "clob"):
         kind = "ora.varchar2" if target.type == "text" else "ora.clob"
+        if target.size and strict is not None:
+            shown = f"), {target.size}, {str(strict).lower()})::{kind}"
+            return Node("ora.json_within(ora.json_text(", node, shown, type=target.type)
         return Node("ora.json_text(", node, f")::{kind}", type=target.type)
     if target.type == "blob":
         return Node("convert_to(ora.json_text(", node, "), 'UTF8')::ora.blob", type="blob")

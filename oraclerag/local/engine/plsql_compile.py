@@ -272,6 +272,8 @@ class Compiler:
                 raise self.fail(call.token, f"PLS-00221: '{name}' is not a procedure or is undefined")
             if packages.is_unsupported(name):
                 raise unsupported(f"the procedure {name}", self.reader.tokens[call.token].position)
+            if self.reader.tokens[0].upper == "CALL":
+                raise OraError(6576, "not a valid function or procedure name")
             raise self._undeclared(call.token, name.partition(".")[0] if "." not in name else name)
         named = [argument.name for argument in call.arguments if argument.name is not None]
         positional = len(call.arguments) - len(named)

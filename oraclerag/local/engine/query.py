@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from oraclerag.local.engine import refusals
+from oraclerag.local.engine import recursion, refusals
 from oraclerag.local.engine.aggregates import SortKey, direction
 from oraclerag.local.engine.block import Block, Body, Item, Query, Rows, SetOperation, Subquery, first_block
 from oraclerag.local.engine.lexer import Token
@@ -62,12 +62,17 @@ class QueryParser(RowLimitParser):
             if any(
                 token.value == name and token.kind in ("word", "quoted") for token in self.tokens[start : self.position]
             ):
-                recursive = refusals.check_recursion(query, name, columns, position) or recursive
+                circular = refusals.check_recursion(query, name, columns, position)
+                recursive = circular or recursive
+            else:
+                circular = False
             self.need(")")
             known = self._listed_columns(query, columns, position) if columns else self._columns_of(query)
             self.common[-1][name] = known
             if self.token.upper in ("SEARCH", "CYCLE"):
                 self.unsupported(f"{self.token.upper} clause of WITH")
+            if circular:
+                recursion.watch(query, name, columns)
             parts.append((name, columns, query))
             if not self.accept(","):
                 break

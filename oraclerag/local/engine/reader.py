@@ -100,6 +100,13 @@ class Reader:
         if not self.at_end:
             raise OraError(number, message, self.position)
 
+    def expect_nothing(self) -> None:
+        """Raise unless the statement ends here: ORA-03048 for a reserved word, ORA-03049 for another one."""
+        word = self.word()
+        if word in RESERVED:
+            self.fail(3048, f"SQL reserved word '{word}' is not syntactically valid here")
+        self.expect_end(3049, f"SQL keyword '{word}' is not syntactically valid here")
+
     def identifier(self, number: int = 903, message: str = "invalid table name") -> str:
         """Take a name: upper case unless quoted; reserved words and non-names raise the given error."""
         token = self.peek()

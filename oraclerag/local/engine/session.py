@@ -17,6 +17,7 @@ from oraclerag.local.engine.execution import Executor
 from oraclerag.local.engine.pipeline import Connection
 from oraclerag.local.engine.plan import Access, Names, Plan
 from oraclerag.local.engine.privileges import Rights
+from oraclerag.local.engine.same_names import apart, differ
 from oraclerag.local.engine.session_settings import Environment, SessionSettings, connection_options
 from oraclerag.local.engine.words import quote
 from oraclerag.local.interface import (
@@ -97,6 +98,8 @@ class Session:
             if plan.locks:
                 self._probing = None
             names = self.shape(sql).binds if plan.parameters else ()
+            if differ(names, (binds,)):
+                return self.query(apart(sql), binds, types)
             return self._executor.query(plan, names, binds, types, context)
 
     def values(self, sql: str, binds: Sequence[Any], types: Sequence[BindType]) -> list[tuple[Any, ...]]:
@@ -126,6 +129,8 @@ class Session:
             self._probing = None
             shape = self.shape(sql)
             names = shape.binds if shape.returning is None else shape.binds[: shape.returning]
+            if differ(names, rows):
+                return self.dml(apart(sql), rows, types, batch_errors=batch_errors)
             return self._executor.dml(plan, names, rows, types, context, batch_errors=batch_errors)
 
     def block(self, sql: str, rows: Sequence[Sequence[Any]], types: Sequence[BindType]) -> BlockResult:

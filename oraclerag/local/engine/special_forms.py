@@ -9,8 +9,8 @@ from oraclerag.local.engine import casts, json_construction, json_functions, lit
 from oraclerag.local.engine.functions import FUNCTIONS, WITHOUT_PARENTHESES, check_same_type
 from oraclerag.local.engine.lexer import Token
 from oraclerag.local.engine.operands import Operand, truth
-from oraclerag.local.engine.scope import Column
-from oraclerag.local.engine.tree import DataType, Node, NodeKind
+from oraclerag.local.engine.scope import Column, Scope
+from oraclerag.local.engine.tree import DataType, Node, NodeKind, Output
 from oraclerag.local.engine.words import quote
 from oraclerag.local.interface import OraError
 
@@ -18,9 +18,38 @@ if TYPE_CHECKING:
     from oraclerag.local.engine.expressions import ExpressionParser
 
 
-def rowid(qualifier: list[str]) -> Node:
+class RowId(Node):
+    """The ROWID of a row of a table, by its alias or without."""
+
+    __slots__ = ("position", "qualifier", "scope")
+
+    def __init__(self, qualifier: list[str], scope: Scope | None, position: int) -> None:
+        named = ".".join([*(quote(name) for name in qualifier), "ctid"])
+        super().__init__(named, kind="rowid", type="rowid", name="ROWID")
+        self.qualifier = qualifier
+        self.scope = scope
+        self.position = position
+
+    def write(self, output: Output) -> None:
+        """Write it; an inline view has one where it selects it, else ORA-01446 or, as Oracle may find it, ORA-03001."""
+        sources = self.scope.sources if self.scope is not None else []
+        for source in sources:
+            ours = source.alias == self.qualifier[-1] if self.qualifier else len(sources) == 1
+            if not ours or source.schema:
+                continue
+            if "ROWID" in (source.columns or {}):
+                output.pieces.append(".".join(quote(name) for name in [*self.qualifier, "ROWID"]))
+                return
+            if source.lockable:
+                message = "unimplemented feature: ROWID of an inline view that does not select it"
+                raise OraError(3001, message, self.position)
+            raise OraError(1446, "cannot select ROWID from view with DISTINCT, GROUP BY, etc.", self.position)
+        super().write(output)
+
+
+def rowid(parser: ExpressionParser, qualifier: list[str], position: int) -> Node:
     """Give the ROWID of a row of a table, by its alias or without."""
-    return Node(".".join([*(quote(name) for name in qualifier), "ctid"]), kind="rowid", type="rowid", name="ROWID")
+    return RowId(qualifier, parser.scope, position)
 
 
 def _case(parser: ExpressionParser, _: Token, following: Token) -> Node | None:
@@ -72,8 +101,9 @@ def _rownum(parser: ExpressionParser, token: Token, following: Token) -> Node | 
 
 
 def _own_rowid(parser: ExpressionParser, *_: Token) -> Node:
+    position = parser.token.position
     parser.position += 1
-    return rowid([])
+    return rowid(parser, [], position)
 
 
 def _level(parser: ExpressionParser, token: Token, following: Token) -> Node | None:  # noqa: ARG001

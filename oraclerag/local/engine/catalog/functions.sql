@@ -528,8 +528,24 @@ BEGIN
   END LOOP;
   RETURN 0;
 END $$;
+-- Of a VARCHAR2: cut silently at the longest VARCHAR2.
 CREATE FUNCTION ora.replace(t text, sought text, replacement text DEFAULT NULL) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT nullif(pg_catalog.replace(t, coalesce(sought, ''), coalesce(replacement, '')), '') $$;
+  SELECT CASE WHEN octet_length(r) <= 4000 THEN nullif(r, '') ELSE ora.cut(r, ora.max_text(), true) END
+  FROM pg_catalog.replace(t, coalesce(sought, ''), coalesce(replacement, '')) AS replaced(r) $$;
+CREATE FUNCTION ora.replace(t ora.clob, sought text, replacement text DEFAULT NULL) RETURNS ora.clob LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT nullif(pg_catalog.replace(t, coalesce(sought, ''), coalesce(replacement, '')), '')::ora.clob $$;
+-- CHAR: PostgreSQL's own cast to text takes the blanks away, which are part of the value in Oracle.
+CREATE FUNCTION ora.padded(bpchar) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT textin(bpcharout($1)) $$;
+CREATE FUNCTION ora.s(bpchar) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ora.padded($1) $$;
+CREATE FUNCTION ora.length(bpchar) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.length(ora.padded($1)) $$;
+CREATE FUNCTION ora.lengthb(bpchar) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.lengthb(ora.padded($1)) $$;
+CREATE FUNCTION ora.upper(bpchar) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT pg_catalog.upper(ora.padded($1)) $$;
+CREATE FUNCTION ora.lower(bpchar) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT pg_catalog.lower(ora.padded($1)) $$;
+CREATE FUNCTION ora.substr(t bpchar, start numeric) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.substr(ora.padded(t), start) $$;
+CREATE FUNCTION ora.substr(t bpchar, start numeric, size numeric) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT ora.substr(ora.padded(t), start, size) $$;
+CREATE FUNCTION ora.replace(t bpchar, sought text, replacement text DEFAULT NULL) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT ora.replace(ora.padded(t), sought, replacement) $$;
 CREATE FUNCTION ora.translate(text, text, text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT nullif(pg_catalog.translate($1, $2, $3), '') $$;
 CREATE FUNCTION ora.trim(text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT nullif(btrim($1), '') $$;
 CREATE FUNCTION ora.trim(numeric) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.s($1) $$;

@@ -79,6 +79,8 @@ def read_statement(reader: Reader, host: Host) -> Action:
         return _analyze(reader, host)
     if reader.accept("PURGE"):
         return _purge(reader)
+    if reader.sees("EXPLAIN") and reader.peek(1).upper != "PLAN":
+        reader.fail(905, "missing keyword")
     if reader.word() in _KNOWN_STATEMENTS:
         raise unsupported(f"{reader.word()} {reader.peek(1).upper}".rstrip(), reader.position)
     raise OraError(900, "invalid SQL statement", reader.position)

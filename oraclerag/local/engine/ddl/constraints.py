@@ -94,6 +94,9 @@ def build(host: Host, table: TableState, constraint: Constraint) -> BuiltConstra
 
 
 def _check_inline(table: TableState, constraint: Constraint) -> None:
+    for column, known in table.columns.items():
+        if known.base == "vector" and column in constraint.words:
+            raise OraError(3001, "unimplemented feature: CHECK on a VECTOR column (nor does Oracle)")
     if constraint.inline is not None:
         for other in table.columns:
             if other != constraint.inline and other in constraint.words:

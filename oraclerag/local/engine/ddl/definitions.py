@@ -136,6 +136,8 @@ class DefinitionReader:
                 self._default(column)
             elif word == "GENERATED":
                 self._generated(column)
+            elif word == "VALIDATE" and column.type is not None and column.type.name == "JSON":
+                raise unsupported("JSON columns that are validated against a schema", reader.position)
             elif word in _INLINE:
                 constrained = True
                 self._inline(column)
@@ -231,6 +233,8 @@ class DefinitionReader:
         elif reader.accept("UNIQUE"):
             constraint = Constraint("UNIQUE", name, (column.name,))
         elif reader.accept("CHECK"):
+            if column.type is not None and column.type.name == "VECTOR":
+                raise unsupported("CHECK on a VECTOR column (nor does Oracle)", reader.position)
             constraint = self._check(name)
         elif reader.accept("REFERENCES"):
             constraint = Constraint("FOREIGN KEY", name, (column.name,))
@@ -297,7 +301,7 @@ class DefinitionReader:
             if reader.accept("NOT", "DEFERRABLE") or reader.accept("INITIALLY", "IMMEDIATE"):
                 continue
             if reader.accept("DEFERRABLE"):
-                clause = " DEFERRABLE"
+                clause = clause or " DEFERRABLE"
             elif reader.accept("INITIALLY", "DEFERRED"):
                 clause = " DEFERRABLE INITIALLY DEFERRED"
             elif reader.accept_one({"ENABLE", "VALIDATE", "NORELY"}):

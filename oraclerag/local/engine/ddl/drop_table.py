@@ -21,9 +21,11 @@ def drop_table(reader: Reader, host: Host) -> Action:
     schema = owner or host.schema
     cascade = reader.accept("CASCADE", "CONSTRAINTS") or reader.accept("CASCADE", "CONSTRAINT")
     reader.accept("PURGE")
-    if reader.sees("CASCADE") or reader.sees(","):
+    if reader.sees("CASCADE"):
+        reader.fail(905, "missing keyword")
+    if reader.sees(","):
         reader.fail(3048, f"SQL reserved word '{reader.word()}' is not syntactically valid here")
-    reader.expect_end(3049, f"SQL keyword '{reader.word()}' is not syntactically valid here")
+    reader.expect_nothing()
 
     def run() -> None:
         if questions.object_kind(host, schema, name) != "TABLE":

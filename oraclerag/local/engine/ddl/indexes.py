@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container
 from dataclasses import dataclass, replace
 
 from oraclerag.local.engine.ddl import notes, questions
 from oraclerag.local.engine.ddl.action import Action
+from oraclerag.local.engine.ddl.questions import StoredColumn
 from oraclerag.local.engine.ddl.table_options import PhysicalOptions, read_physical_option
 from oraclerag.local.engine.host import Host
 from oraclerag.local.engine.lexer import tokenize
@@ -175,6 +177,7 @@ def _check_items(host: Host, schema: str, table: str, items: list[IndexItem]) ->
         if base in {"clob", "blob", "jsonb", "vector"}:
             names = {"jsonb": "JSON"}
             raise OraError(2327, f"cannot create index on expression with datatype {names.get(base, base.upper())}")
+    _check_length(host, qualified(schema, table), stored, items)
     clauses = [item.clause for item in items]
     if len({item.column or item.source.upper() for item in items}) < len(items):
         raise OraError(957, "duplicate column name")
@@ -182,6 +185,32 @@ def _check_items(host: Host, schema: str, table: str, items: list[IndexItem]) ->
     for definition in questions.index_definitions(host, schema, table).values():
         if _same_columns(definition, wanted):
             raise OraError(1408, "such column list already indexed")
+
+
+_KEY_BYTES = 6398  # of an index in blocks of 8 KB
+_LENGTH = re.compile(r"(varchar2|char)\((\d+)\)")
+
+
+def _check_length(host: Host, table: str, stored: dict[str, StoredColumn], items: list[IndexItem]) -> None:
+    """Refuse texts that together may become longer than a key of Oracle's (ORA-01450)."""
+    lengths = {
+        item.column: int(match[2])
+        for item in items
+        if item.column is not None and (match := _LENGTH.match(stored[item.column].storage)) is not None
+    }
+    if 4 * sum(lengths.values()) <= _KEY_BYTES:
+        return
+    in_chars = host.ask(
+        "SELECT a.attname::text FROM ora.column_info i"
+        " JOIN pg_attribute a ON a.attrelid = i.rel AND a.attnum = i.number"
+        " WHERE i.rel = $1::regclass AND i.length_unit = 'CHAR'",
+        table,
+    )
+    for (name,) in in_chars:
+        if name in lengths:
+            lengths[name] = min(4 * lengths[name], host.max_string_size)
+    if sum(lengths.values()) > _KEY_BYTES:
+        raise OraError(1450, f"maximum key length ({_KEY_BYTES}) exceeded")
 
 
 def _same_columns(definition: str, wanted: str) -> bool:
@@ -272,7 +301,7 @@ def drop_index(reader: Reader, host: Host) -> Action:
     schema = owner or host.schema
     reader.accept("ONLINE")
     reader.accept("FORCE")
-    reader.expect_end(3049, f"SQL keyword '{reader.word()}' is not syntactically valid here")
+    reader.expect_nothing()
 
     def run() -> None:
         index = questions.index(host, schema, name)
