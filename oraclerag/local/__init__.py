@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING
 from oraclerag.local.address import LOOPBACK, check_address
 from oraclerag.local.engine.grants import DEVELOPER
 from oraclerag.local.process import ProcessFailed, start_process, stop_process
-from oraclerag.local.state import ADMINISTRATOR, USER, ServerInformation, StateDirectory, default_directory
+from oraclerag.local.state import ADMINISTRATOR, USER, ServerInformation, StateDirectory, Unusable, default_directory
 
 if TYPE_CHECKING:
     import oracledb
 
     from oraclerag.local.service import Service
 
-__all__ = ["LocalDatabase", "LocalStatus", "NotRunning", "ProcessFailed", "default_directory"]
+__all__ = ["LocalDatabase", "LocalStatus", "NotRunning", "ProcessFailed", "Unusable", "default_directory"]
 
 _NAME_TAKEN = 1920
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,62}")
@@ -96,8 +96,8 @@ class LocalDatabase:
     def start(self) -> LocalStatus:
         """Start it and wait until clients may connect; one that runs on the directory already is used.
 
-        Raises ProcessFailed when it cannot be started, ValueError when one runs with another ``max_string_size``, or
-        listens elsewhere.
+        Raises ProcessFailed when it cannot be started, Unusable when the directory cannot be written, ValueError when
+        one runs with another ``max_string_size`` or listens elsewhere.
         """
         found = self._state.information()
         if found is None:

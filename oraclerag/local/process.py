@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from oraclerag.local.state import ServerInformation, StateDirectory, Unusable
+from oraclerag.local.state import ServerInformation, StateDirectory
 
 __all__ = ["ALREADY_RUNNING", "READY", "start_process", "stop_process"]
 
@@ -43,15 +43,9 @@ def start_process(
     """Start the server in a session of its own and wait until it listens; one that runs already is found.
 
     Its errors go to ``server.log``. Raises ProcessFailed with the last line of that when it ends or does not get ready
-    within two minutes (then it is killed), or when the directory cannot be used.
+    within two minutes (then it is killed), Unusable when the directory cannot be written.
     """
-    try:
-        state.make()
-        handle = os.open(state.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    except Unusable as error:
-        raise ProcessFailed(f"{error}.") from error
-    except OSError as error:
-        raise ProcessFailed(f"{state.log} cannot be written: {error.strerror}.") from error
+    handle = state.open_log()
     # -P: modules are not looked for in the working directory, which may be anybody's.
     command = [
         *(sys.executable, "-P", "-m", "oraclerag.local", "--data-dir", str(state.path)),

@@ -75,9 +75,9 @@ class Service:
         with contextlib.ExitStack() as cleanup:
             cleanup.callback(self._state.release)
             self._state.withdraw()  # of a server that was killed
-            watchdog = Watchdog(self._state.path, self._state.lock)
-            cleanup.callback(watchdog.dismiss)
             cluster = Cluster(self._state.cluster)
+            watchdog = Watchdog(self._state.path, self._state.lock)
+            cleanup.callback(lambda: watchdog.dismiss(in_order=not cluster.running))
             cleanup.callback(cluster.stop)
             conninfo = cluster.start()
             lifeline = Lifeline(conninfo, self._died, cluster.last_words)

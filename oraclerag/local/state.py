@@ -93,6 +93,12 @@ class StateDirectory:
         with self._usable():
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
+    def open_log(self) -> int:
+        """Open ``server.log`` for writing at its end and give the descriptor."""
+        self.make()
+        with self._usable():
+            return os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
     @contextlib.contextmanager
     def _usable(self) -> Iterator[None]:
         """Say in a sentence why the directory is of no use."""
@@ -144,9 +150,12 @@ class StateDirectory:
         if self._lock is not None:
             return True
         try:
-            handle = os.open(self.path / "lock", os.O_RDWR | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return False
+            with self._usable():
+                handle = os.open(self.path / "lock", os.O_RDWR | os.O_CLOEXEC)
+        except Unusable as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                return False
+            raise
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -41,10 +41,10 @@ class Watchdog:
         """Number of the process."""
         return self._process.pid
 
-    def dismiss(self) -> None:
-        """Say that all is in order, and wait for its end."""
+    def dismiss(self, *, in_order: bool) -> None:
+        """Wait for its end; unless all is ``in_order`` it stops PostgreSQL first."""
         with contextlib.suppress(BrokenPipeError):  # somebody has killed it
-            self._process.communicate(b"\0")
+            self._process.communicate(b"\0" if in_order else b"")
 
 
 def stop_postgres(directory: Path) -> None:
