@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib.util
 import shlex
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from oraclerag.cli.options import UNHEALTHY, Json, output
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
-    from oraclerag.local import LocalDatabase, LocalStatus
+    from oraclerag.local import LocalDatabase, LocalDifference, LocalStatus
 
 __all__ = ["group", "local_database", "local_errors"]
 
@@ -91,12 +92,26 @@ def stop(directory: Directory = None, json: Json = False) -> None:
 
 
 @group.command()
-def status(directory: Directory = None, json: Json = False) -> None:
+def status(
+    directory: Directory = None,
+    differences: Annotated[
+        bool,
+        typer.Option(
+            "--differences", help="Show what differs from Oracle in statements since the start, and how often."
+        ),
+    ] = False,
+    json: Json = False,
+) -> None:
     """Show whether it runs and where; exit code 3 where it does not."""
     screen = output(json)
     with local_errors():
-        found = local_database(directory).status()
-    _show(screen, found, None)
+        database = local_database(directory)
+        found = database.status()
+        touched = database.differences() if differences else None
+    if touched is None:
+        _show(screen, found, None)
+    else:
+        _show_differences(screen, touched)
     if not found.running:
         raise typer.Exit(UNHEALTHY)
 
@@ -144,6 +159,15 @@ def local_errors() -> Iterator[None]:
         raise LocalDatabaseError(f"The local database is not usable: {error}") from error
     except ValueError as error:
         raise LocalDatabaseError(f"The local database cannot do that: {error}.") from error
+
+
+def _show_differences(screen: Output, found: list[LocalDifference]) -> None:
+    if screen.json:
+        screen.data([dataclasses.asdict(one) for one in found])
+        return
+    for one in found:
+        seen = "always" if one.statements is None else one.statements
+        screen.facts({one.subject: "", "  statements": seen, "  here": one.here, "  on Oracle": one.oracle})
 
 
 def _show(screen: Output, found: LocalStatus, password: str | None) -> None:

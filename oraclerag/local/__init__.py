@@ -29,7 +29,15 @@ if TYPE_CHECKING:
 
     from oraclerag.local.service import Service
 
-__all__ = ["LocalDatabase", "LocalStatus", "NotRunning", "ProcessFailed", "Unusable", "default_directory"]
+__all__ = [
+    "LocalDatabase",
+    "LocalDifference",
+    "LocalStatus",
+    "NotRunning",
+    "ProcessFailed",
+    "Unusable",
+    "default_directory",
+]
 
 _NAME_TAKEN = 1920
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,62}")
@@ -51,6 +59,21 @@ class LocalStatus:
     pid: int | None = None
     max_string_size: str | None = None
     started: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LocalDifference:
+    """Something that the local database takes and does otherwise than Oracle.
+
+    ``statements`` says how many different statements touched it since the server started, and ``first`` when (seconds
+    since 1970); both are None for what no statement shows and always holds.
+    """
+
+    subject: str
+    here: str
+    oracle: str
+    statements: int | None = None
+    first: float | None = None
 
 
 class LocalDatabase:
@@ -179,6 +202,26 @@ class LocalDatabase:
             max_string_size=found.max_string_size if found is not None else None,
             started=found.started if found is not None else None,
         )
+
+    def differences(self) -> list[LocalDifference]:
+        """Give the differences from Oracle that statements touched since the start, and those that always hold.
+
+        Once it is stopped, those of its last run. Statements of the last half second may be missing while it runs.
+        """
+        from oraclerag.local.engine.differences import DIFFERENCES
+
+        touched = self._state.differences()
+        if self._service is not None and self._service.engine is not None:
+            touched = self._service.engine.touched.summary()
+        found = []
+        for one in DIFFERENCES:
+            seen = touched.get(one.key)
+            if seen is not None:
+                statements, first = int(seen["statements"]), seen["first"]
+                found.append(LocalDifference(one.subject, one.here, one.oracle, statements, first))
+            elif one.detect is None and not one.happens:
+                found.append(LocalDifference(one.subject, one.here, one.oracle))
+        return found
 
     @property
     def directory(self) -> Path:

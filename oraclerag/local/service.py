@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -16,11 +17,13 @@ from oraclerag.local.engine.postgres import Cluster
 from oraclerag.local.lifeline import Lifeline
 from oraclerag.local.models import OnnxModels
 from oraclerag.local.server import Limits, Server
-from oraclerag.local.state import ADMINISTRATOR, ServerInformation, StateDirectory
+from oraclerag.local.state import ADMINISTRATOR, ServerInformation, StateDirectory, Unusable
 from oraclerag.local.watchdog import Watchdog
 from oraclerag.local.wire.capabilities import Features
 
 __all__ = ["STRING_SIZES", "AlreadyRunning", "Service"]
+
+logger = logging.getLogger(__name__)
 
 STRING_SIZES = {"standard": 4000, "extended": 32767}
 """Bytes of the longest VARCHAR2, by the value of Oracle's parameter MAX_STRING_SIZE."""
@@ -84,7 +87,10 @@ class Service:
             cleanup.callback(lifeline.close)
             models = OnnxModels()
             cleanup.callback(models.close)
-            engine = Database(conninfo, models, max_string_size=STRING_SIZES[self._max_string_size])
+            self._state.forget_differences()
+            engine = Database(
+                conninfo, models, max_string_size=STRING_SIZES[self._max_string_size], keep=self._keep_differences
+            )
             cleanup.callback(engine.close)
             # On every start: a credentials file that was lost has been made anew.
             for name, password in self._state.credentials().items():
@@ -116,6 +122,12 @@ class Service:
             self.server, self.engine = server, engine
             self._cleanup = cleanup.pop_all()
         return information
+
+    def _keep_differences(self, touched: Mapping[str, Mapping[str, float]]) -> None:
+        try:
+            self._state.keep_differences(touched)
+        except Unusable as error:
+            logger.warning("which differences were touched is not written down: %s", error)
 
     def close(self) -> None:
         """Stop everything. Idempotent."""

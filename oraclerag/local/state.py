@@ -1,9 +1,9 @@
 """The directory of a local database: who holds it, where its server listens, the passwords.
 
 ``postgres/`` is the cluster, ``credentials.json`` (0600) the passwords, ``server.json`` what the running server says
-of itself, ``server.log`` what it wrote. ``lock`` is held by the running server for as long as it lives, and then until
-its PostgreSQL has gone: who finds it free finds nothing running, and a server that was killed leaves nothing that could
-mislead.
+of itself, ``differences.json`` which differences from Oracle its statements touched, ``server.log`` what it wrote.
+``lock`` is held by the running server for as long as it lives, and then until its PostgreSQL has gone: who finds it
+free finds nothing running, and a server that was killed leaves nothing that could mislead.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import secrets
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ ADMINISTRATOR = "SYSTEM"
 
 _PATIENCE_SECONDS = 0.2  # :attr:`StateDirectory.held` of another process takes the lock for a moment
 _POLL_SECONDS = 0.02
-_ENTRIES = ("postgres", "postgres.new", "credentials.json", "server.json", "server.log", "lock")
+_ENTRIES = ("postgres", "postgres.new", "credentials.json", "server.json", "differences.json", "server.log", "lock")
 
 
 def default_directory() -> Path:
@@ -180,6 +180,18 @@ class StateDirectory:
         if found is None or not _is_alive(found["pid"]):
             return None
         return ServerInformation(**found)
+
+    def keep_differences(self, touched: Mapping[str, Mapping[str, float]]) -> None:
+        """Write down which differences from Oracle the statements of the running server have touched."""
+        self._write("differences.json", dict(touched))
+
+    def forget_differences(self) -> None:
+        """Begin anew, for another run of the server."""
+        (self.path / "differences.json").unlink(missing_ok=True)
+
+    def differences(self) -> dict[str, dict[str, float]]:
+        """Give what the running server, or the last one, wrote down: per key how many statements, and when first."""
+        return self._read("differences.json") or {}
 
     def credentials(self) -> dict[str, str]:
         """Give the passwords by user, making random ones for the user and the administrator if there are none."""

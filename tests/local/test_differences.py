@@ -1,186 +1,204 @@
-"""Where the local database takes a statement and does not do what Oracle does: the table in docs/local.md."""
+"""Where the local database differs from Oracle: each row of docs/local.md shown, and what ``local status`` counts."""
 
 from __future__ import annotations
 
-from array import array
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import oracledb
 import pytest
+from typer.testing import CliRunner
 
-from tests.local.conftest import Account
+from oraclerag.cli import app
+from oraclerag.local import LocalDatabase
+from oraclerag.local.engine.differences import BY_KEY, DIFFERENCES, Reading, touched_by
+from oraclerag.local.engine.lexer import tokenize
+from oraclerag.local.engine.touched import Touched
+from tests.local.conftest import Account, as_administrator
+from tests.local.differences_cases import CASES, OF_SEVERAL_USERS, REFUSALS, Case, Refusal, outcome, run
 
 pytestmark = pytest.mark.one_size
 
-# Drivers of before 2026 send such a bind as a temporary LOB, which has neither difference.
-bound_as_long = pytest.mark.skipif(
-    int(oracledb.__version__.partition(".")[0]) < 26, reason="this driver binds a text for a CLOB as a temporary LOB"
-)
-
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "local.md"
 
+# Drivers of before 2026 send a text for a CLOB as a temporary LOB, which does not differ.
+BINDS_AS_LONG = int(oracledb.__version__.partition(".")[0]) >= 26
 
-@pytest.fixture
-def cursor(connection: oracledb.Connection) -> oracledb.Cursor:
-    cursor = connection.cursor()
-    cursor.execute("CREATE TABLE t (id NUMBER PRIMARY KEY, ts TIMESTAMP(9), tz TIMESTAMP WITH TIME ZONE, v VECTOR(3))")
-    cursor.execute(
-        "INSERT INTO t VALUES (1, TIMESTAMP '2024-01-01 10:00:00.123456789', "
-        "TIMESTAMP '2024-01-01 10:00:00 +05:00', '[1, 0, 0]')"
+
+def table(heading: str) -> list[list[str]]:
+    """Give the rows of the first table behind a heading of the page."""
+    section = PAGE.read_text("utf-8").partition(f"## {heading}")[2].partition("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")][2:]
+    return [[cell.strip() for cell in line.replace("\\|", "\0").split("|")[1:-1]] for line in lines]
+
+
+def test_the_page_says_what_the_code_lists() -> None:
+    listed = [[one.subject, one.here.replace("|", "\0"), one.oracle] for one in DIFFERENCES]
+    assert table("Taken, with another effect") == listed
+
+
+def test_the_page_says_what_is_refused() -> None:
+    assert table("Refused, though Oracle takes it") == [
+        [refusal.group, refusal.what, "" if refusal.number == 3001 else f"ORA-{refusal.number:05d}", refusal.instead]
+        for refusal in REFUSALS
+    ]
+
+
+def test_every_difference_is_shown() -> None:
+    assert [case.key for case in CASES] + sorted(OF_SEVERAL_USERS) == sorted(
+        BY_KEY, key=[*(case.key for case in CASES), *sorted(OF_SEVERAL_USERS)].index
     )
-    connection.commit()
-    return cursor
 
 
-def value(cursor: oracledb.Cursor, statement: str) -> object:
-    cursor.execute(statement)
-    row = cursor.fetchone()
-    assert row is not None
-    return row[0]
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.key)
+def test_a_difference_is_as_the_page_says(case: Case, account: Account) -> None:
+    if case.bound_as_long and not BINDS_AS_LONG:
+        pytest.skip("this driver binds a text for a CLOB as a temporary LOB")
+    with account.connect() as connection:
+        run(connection, *case.setup)
+        assert case.probe(connection, account.connect) == case.here
 
 
-def test_physical_clauses_are_shown_and_do_nothing(cursor: oracledb.Cursor) -> None:
-    cursor.execute("CREATE TABLE p (a NUMBER) PCTFREE 40 INITRANS 16 TABLESPACE users")
-    assert value(cursor, "SELECT ini_trans FROM user_tables WHERE table_name = 'P'") == 16
-    with pytest.raises(oracledb.DatabaseError, match="ORA-00959"):
-        cursor.execute("CREATE TABLE q (a NUMBER) TABLESPACE nowhere")
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda refusal: refusal.what)
+def test_what_oracle_takes_is_refused(refusal: Refusal, account: Account) -> None:
+    with account.connect() as connection:
+        run(connection, *refusal.setup)
+        assert outcome(connection, refusal.statement) == refusal.number
 
 
-def test_no_space_is_given_back(cursor: oracledb.Cursor) -> None:
-    cursor.execute("CREATE TABLE p (a NUMBER PRIMARY KEY, b VARCHAR2(1000)) ENABLE ROW MOVEMENT")
-    cursor.execute("INSERT INTO p SELECT LEVEL, LPAD('x', 900, 'x') FROM dual CONNECT BY LEVEL <= 100")
-    cursor.execute("DELETE FROM p WHERE a < 100")
-    cursor.execute("ALTER TABLE p SHRINK SPACE CASCADE")
-    places = "SELECT MIN(ROWID) FROM p"
-    before = value(cursor, places)
-    cursor.execute("ALTER TABLE p SHRINK SPACE")
-    assert value(cursor, places) == before  # the last row has not moved to the front
-    assert value(cursor, "SELECT a FROM p") == 100
+def test_no_quota_is_needed(account: Account, local_database: LocalDatabase) -> None:
+    name = f"{account.user}_Q"
+    as_administrator(
+        local_database,
+        f"CREATE USER {name} IDENTIFIED BY x QUOTA 0 ON users",
+        f"GRANT CREATE SESSION, CREATE TABLE TO {name}",
+    )
+    with oracledb.connect(user=name, password="x", dsn=account.dsn) as connection:
+        run(connection, "CREATE TABLE t (a NUMBER)", "INSERT INTO t VALUES (1)")
 
 
-def test_hnsw_needs_no_memory_pool(cursor: oracledb.Cursor) -> None:
-    cursor.execute("CREATE VECTOR INDEX t_v ON t (v) ORGANIZATION INMEMORY NEIGHBOR GRAPH DISTANCE COSINE")
-    assert value(cursor, "SELECT status FROM user_indexes WHERE index_name = 'T_V'") == "VALID"
+def test_a_trigger_keeps_the_rights_that_it_was_made_with(account: Account, local_database: LocalDatabase) -> None:
+    name = f"{account.user}_T"
+    other = Account(account.dsn, name, local_database.create_user(name))
+    with account.connect() as connection, other.connect() as beside:
+        run(beside, "CREATE TABLE log (x NUMBER)", f"GRANT INSERT ON log TO {account.user}")
+        run(
+            connection,
+            "CREATE TABLE t (x NUMBER)",
+            f"CREATE TRIGGER tr AFTER INSERT ON t FOR EACH ROW BEGIN INSERT INTO {name}.log VALUES (:NEW.x); END;",
+        )
+        run(beside, f"REVOKE INSERT ON log FROM {account.user}")
+        run(connection, "INSERT INTO t VALUES (1)")
 
 
-def test_vectors_are_of_single_precision(cursor: oracledb.Cursor) -> None:
-    cursor.execute("CREATE TABLE d (v VECTOR(1, FLOAT64))")
-    cursor.execute("INSERT INTO d VALUES ('[0.1]')")
-    kept = value(cursor, "SELECT v FROM d")
-    assert isinstance(kept, array)
-    assert kept.typecode == "d"
-    assert kept[0] == pytest.approx(0.1)
-    assert kept[0] != 0.1
+# -- what statements touched ------------------------------------------------------------------------------------------
+
+DETECTED: list[tuple[str, set[str]]] = [
+    ("SELECT id FROM t", set()),
+    ("SELECT /*+ INDEX(t i) */ id FROM t", {"hints"}),
+    ("SELECT /* + no hint */ id FROM t", set()),
+    ("SELECT --+ FULL(t)\n id FROM t", {"hints"}),
+    ("SELECT id FROM tv ORDER BY v <=> :v FETCH APPROX FIRST 5 ROWS ONLY", {"approximate"}),
+    ("SELECT 'APPROX' FROM t", set()),
+    ('SELECT "ROWID" FROM t', set()),
+    ("SELECT ROWID FROM t", {"rowid"}),
+    ("CREATE TABLE t (a VARCHAR2(9 CHAR))", set()),
+    ("CREATE TABLE t (a CHAR(9 CHAR))", {"char"}),
+    ("CREATE TABLE t (a NCHAR(9))", {"char", "result-types"}),
+    ("CREATE TABLE t (a TIMESTAMP(6))", set()),
+    ("CREATE TABLE t (a TIMESTAMP(9) WITH TIME ZONE)", {"timestamp-digits", "time-zone"}),
+    ("CREATE TABLE t (v VECTOR(3, FLOAT64)) TABLESPACE users", {"float64", "storage"}),
+    ("CREATE VECTOR INDEX i ON t (v) ORGANIZATION INMEMORY NEIGHBOR GRAPH", {"approximate", "hnsw"}),
+    ("BEGIN DBMS_VECTOR.CREATE_INDEX('I', 'T', 'V', idx_organization => 'INMEMORY NEIGHBOR GRAPH'); END;", {"hnsw"}),
+    ("CREATE USER u IDENTIFIED BY x QUOTA 1G ON users", {"users"}),
+    ("ALTER TABLE t SHRINK SPACE", {"space"}),
+    ("ALTER INDEX i COALESCE", {"space"}),
+    ("SELECT COALESCE(a, 1) FROM t", set()),
+    ("DROP TABLE t", {"recycle-bin"}),
+    ("DROP TABLE t PURGE", set()),
+    ("SELECT JSON_SERIALIZE(j ORDERED) FROM t", {"json-order", "json-options"}),
+    ("SELECT a FROM t WHERE a IS JSON", {"json-order", "json-options"}),
+    ("ALTER SESSION SET DDL_LOCK_TIMEOUT = 10", {"session-parameters"}),
+    ("ALTER SESSION SET TIME_ZONE = 'UTC'", set()),
+    ("COMMIT WRITE BATCH NOWAIT", {"session-parameters"}),
+    ("SELECT VALUE FROM V$PARAMETER", {"dynamic-views"}),
+    ("SELECT COLUMN_NAME FROM USER_TAB_COLUMNS", {"column-views"}),
+    ("SELECT NAME FROM ALL_DEPENDENCIES", {"dependencies"}),
+    ("CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW BEGIN NULL; END;", {"broken-triggers"}),
+    ("REVOKE READ ON t FROM u", {"trigger-rights"}),
+    ("BEGIN DBMS_STATS.GATHER_TABLE_STATS(USER, 'T'); END;", {"statistics"}),
+    ("", set()),
+    ("CREATE", set()),
+    ("DROP", set()),
+]
 
 
-def test_a_timestamp_keeps_six_digits(cursor: oracledb.Cursor) -> None:
-    assert value(cursor, "SELECT TO_CHAR(ts, 'FF9') FROM t") == "123456000"
+@pytest.mark.parametrize(("statement", "keys"), DETECTED)
+def test_a_statement_tells_what_it_touches(statement: str, keys: set[str]) -> None:
+    assert {*touched_by(Reading(statement, tokenize(statement)))} == keys
 
 
-def test_a_zone_becomes_that_of_the_session(cursor: oracledb.Cursor) -> None:
-    cursor.execute("ALTER SESSION SET TIME_ZONE = '+00:00'")
-    assert value(cursor, "SELECT TO_CHAR(tz, 'HH24:MI TZH:TZM') FROM t") == "05:00 +00:00"
-
-
-def test_a_rowid_changes_with_an_update(cursor: oracledb.Cursor) -> None:
-    before = value(cursor, "SELECT rowid FROM t")
-    cursor.execute("UPDATE t SET id = 2")
-    assert value(cursor, "SELECT rowid FROM t") != before
-
-
-def test_statistics_and_hints_do_nothing(cursor: oracledb.Cursor) -> None:
-    cursor.execute("BEGIN DBMS_STATS.GATHER_TABLE_STATS(USER, 'T'); END;")
-    assert value(cursor, "SELECT /*+ INDEX(t no_such_index) */ id FROM t") == 1
-
-
-def test_a_char_is_compared_with_blanks_added(cursor: oracledb.Cursor) -> None:
-    cursor.execute("CREATE TABLE c (x CHAR(5), y VARCHAR2(5))")
-    cursor.execute("INSERT INTO c VALUES ('ab', 'ab')")
-    assert value(cursor, "SELECT LENGTH(x) || x || '.' FROM c") == "5ab   ."
-    assert value(cursor, "SELECT COUNT(*) FROM c WHERE x = y") == 1  # Oracle: 0
-    assert value(cursor, "SELECT COUNT(*) FROM c WHERE x = 'ab'") == 1
-
-
-@bound_as_long
-def test_an_empty_text_bound_as_clob_is_null(cursor: oracledb.Cursor) -> None:
-    cursor.execute("CREATE TABLE c (x CLOB)")
-    cursor.setinputsizes(x=oracledb.DB_TYPE_CLOB)
-    cursor.execute("INSERT INTO c VALUES (:x)", x="")
-    assert value(cursor, "SELECT COUNT(*) FROM c WHERE x IS NULL") == 1
-    cursor.execute("UPDATE c SET x = EMPTY_CLOB()")
-    assert value(cursor, "SELECT COUNT(*) FROM c WHERE x IS NULL") == 0
-
-
-def test_members_of_an_object_are_in_another_order(cursor: oracledb.Cursor) -> None:
-    cursor.execute("CREATE TABLE j (x JSON)")
-    cursor.execute("""INSERT INTO j VALUES ('{"zz":1,"b":2,"a":3}')""")
-    assert value(cursor, "SELECT JSON_SERIALIZE(x) FROM j") == '{"a":3,"b":2,"zz":1}'
-
-
-def test_what_a_transaction_read_keeps_ddl_away(cursor: oracledb.Cursor, account: Account) -> None:
-    cursor.execute("CREATE TABLE r (x NUMBER)")
-    with account.connect() as other:
-        assert value(cursor, "SELECT COUNT(*) FROM r") == 0
-        other.cursor().execute("ALTER TABLE r ADD y NUMBER")  # no transaction was open
-        cursor.execute("DELETE FROM t")
-        assert value(cursor, "SELECT COUNT(*) FROM r") == 0
-        with pytest.raises(oracledb.DatabaseError, match="ORA-00054"):
-            other.cursor().execute("ALTER TABLE r ADD z NUMBER")
-
-
-def test_what_a_driver_tells_of_itself_is_not_shown(connection: oracledb.Connection, cursor: oracledb.Cursor) -> None:
-    connection.module, connection.action, connection.client_identifier = "module", "action", "identifier"
-    for attribute in ("MODULE", "ACTION", "CLIENT_IDENTIFIER"):
-        assert value(cursor, f"SELECT SYS_CONTEXT('USERENV', '{attribute}') FROM dual") is None
-
-
-def test_national_types_are_described_as_plain_ones(cursor: oracledb.Cursor) -> None:
-    cursor.execute("CREATE TABLE n (a NVARCHAR2(9), b NCHAR(9), c NCLOB)")
-    cursor.execute("SELECT a, b, c FROM n")
-    assert [column.type_code.name for column in cursor.description or ()] == [
-        "DB_TYPE_VARCHAR", "DB_TYPE_CHAR", "DB_TYPE_CLOB",
+def test_a_detector_or_an_event_or_always() -> None:
+    """Each detector is tried above, or hangs on a type; the others happen, or hold without a statement."""
+    tried = set().union(*(keys for _, keys in DETECTED))
+    for one in DIFFERENCES:
+        assert not (one.happens and one.detect is not None), one.key
+        assert one.detect is None or one.key in tried | {"empty-lob"}, one.key
+    assert [one.key for one in DIFFERENCES if one.detect is None and not one.happens] == [
+        "session-attributes", "bound-lobs"
     ]  # fmt: skip
 
 
-@bound_as_long
-def test_a_bound_clob_comes_back_as_text(cursor: oracledb.Cursor) -> None:
-    cursor.setinputsizes(x=oracledb.DB_TYPE_CLOB)
-    cursor.execute("SELECT :x FROM dual", x="text")
-    assert cursor.fetchone() == ("text",)
+def test_types_of_columns_tell_too() -> None:
+    statement = "INSERT INTO t (a) VALUES (:1)"
+    for kind, key in (("CLOB", "empty-lob"), ("CHAR", "char"), ("JSON", "json-order")):
+        assert [*touched_by(Reading(statement, tokenize(statement), frozenset({kind})))] == [key]
+    assert [*touched_by(Reading("SELECT a FROM t", tokenize("SELECT a FROM t"), frozenset({"CLOB"})))] == []
 
 
-def test_errors_of_a_batch_are_in_the_order_of_rows(cursor: oracledb.Cursor) -> None:
-    cursor.execute("CREATE TABLE b (x NUMBER(3) PRIMARY KEY)")
-    cursor.executemany("INSERT INTO b VALUES (:1)", [[1], [1], [2], [1000]], batcherrors=True)
-    assert [(error.offset, error.code) for error in cursor.getbatcherrors() or []] == [(1, 1), (3, 1438)]
+def test_different_statements_are_counted_and_nothing_of_them_is_kept() -> None:
+    kept: list[Any] = []
+    touched = Touched(kept.append)
+    for statement in ("SELECT ROWID FROM secret", "SELECT ROWID FROM secret", "SELECT ROWID, a FROM secret"):
+        touched.read(statement, tokenize(statement))
+    touched.close()
+    assert kept == [touched.summary()]
+    assert kept[0]["rowid"]["statements"] == 2
+    assert "secret" not in json.dumps(kept)
 
 
-def test_the_page_lists_them() -> None:
-    taken = PAGE.read_text("utf-8").partition("## Taken")[2].partition("\n## ")[0]
-    subjects = [line.split("|")[1].strip() for line in taken.splitlines() if line.startswith("|")][2:]
-    assert {
-        "Storage",
-        "HNSW",
-        "CHAR",
-        "Empty CLOB and BLOB",
-        "JSON objects",
-        "DDL beside readers",
-        "Session attributes",
-        "Errors of executemany",
-        "Types of results",
-        "TIMESTAMP(7) to (9)",
-        "TIMESTAMP WITH TIME ZONE",
-        "ROWID",
-        "Statistics",
-    } <= {*subjects}
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[LocalDatabase]:
+    with LocalDatabase(tmp_path / "local", in_process=True) as opened:
+        yield opened
 
 
-def test_a_trigger_is_valid_or_is_not_there(cursor: oracledb.Cursor) -> None:
-    with pytest.raises(oracledb.DatabaseError, match="ORA-06550"):
-        cursor.execute("CREATE TRIGGER tr AFTER INSERT ON t FOR EACH ROW BEGIN INSERT INTO nope VALUES (1); END;")
-    assert value(cursor, "SELECT COUNT(*) FROM user_triggers") == 0
-    cursor.execute("CREATE TABLE other (id NUMBER)")
-    cursor.execute("CREATE TRIGGER tr AFTER INSERT ON t FOR EACH ROW BEGIN INSERT INTO other VALUES (:NEW.id); END;")
-    assert value(cursor, "SELECT COUNT(*) FROM user_dependencies") == 0
-    cursor.execute("DROP TABLE other PURGE")
-    assert value(cursor, "SELECT status FROM user_objects WHERE object_type = 'TRIGGER'") == "VALID"
+def test_status_lists_them(database: LocalDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+    invoke: Callable[..., Any] = CliRunner().invoke
+    account = Account(database.dsn, "ONE", database.create_user("ONE"))
+    with account.connect() as connection:
+        run(connection, "CREATE TABLE c (a CHAR(3), id NUMBER(3) PRIMARY KEY)", "DROP TABLE c PURGE")
+        run(connection, "CREATE TABLE c (a CHAR(3), id NUMBER(3) PRIMARY KEY)")
+        run(connection, "SELECT a FROM c", "SELECT a FROM c", "SELECT /*+ FULL(c) */ id FROM c")
+        with connection.cursor() as cursor:
+            cursor.executemany("INSERT INTO c (id) VALUES (:1)", [[1], [1], [1000]], batcherrors=True)
+    found = {one.subject: one.statements for one in database.differences()}
+    assert found["CHAR"] == 4  # CREATE, both SELECT and the INSERT: each names a table that has one
+    assert found["Hints"] == 1
+    assert found["Errors of executemany"] == 1
+    assert found["Session attributes"] is None
+    assert "ROWID" not in found
+    directory = str(database.directory)
+    database.stop()  # what was touched is written at the latest now
+    shown = json.loads(invoke(app, ["local", "status", "--differences", "--json", "--directory", directory]).stdout)
+    assert {one["subject"]: one["statements"] for one in shown} == found
+    text = invoke(app, ["local", "status", "--differences", "--directory", directory]).stdout
+    lines = [line.split() for line in text.splitlines()]
+    place = lines.index(["CHAR"])
+    assert lines[place + 1] == ["statements", "4"]
+    assert [line[0] for line in lines[place + 2 : place + 4]] == ["here", "on"]
+    assert ["statements", "always"] in lines
+    database.start()
+    assert {one.subject for one in database.differences() if one.statements} <= {"Storage"}, "another run begins anew"

@@ -282,7 +282,15 @@ class World:
     b: Account
     c: Account
     sessions: dict[str, oracledb.Connection]
-    database: LocalDatabase
+
+    def begin(self) -> None:
+        """Make a's table."""
+        self.run(
+            "a",
+            "CREATE TABLE t (id NUMBER PRIMARY KEY, x NUMBER, y NUMBER)",
+            "INSERT INTO t VALUES (1, 1, 1)",
+            "COMMIT",
+        )
 
     def names(self, statement: str) -> str:
         return statement.format(a=self.a.user, b=self.b.user, c=self.c.user)
@@ -308,10 +316,8 @@ def world(account: Account, local_database: LocalDatabase) -> Iterator[World]:
         for name in (f"{account.user}_B", f"{account.user}_C")
     ]
     sessions = {letter: user.connect() for letter, user in zip("abc", (account, *others), strict=True)}
-    made = World(account, others[0], others[1], sessions, local_database)
-    made.run(
-        "a", "CREATE TABLE t (id NUMBER PRIMARY KEY, x NUMBER, y NUMBER)", "INSERT INTO t VALUES (1, 1, 1)", "COMMIT"
-    )
+    made = World(account, others[0], others[1], sessions)
+    made.begin()
     yield made
     for connection in sessions.values():
         connection.close()
@@ -493,10 +499,10 @@ def test_rule(world: World, rule: str) -> None:
         assert (world.outcome(who, statement), who, statement) == (number, who, statement)
 
 
-def test_roles_hold_roles_and_count_from_the_next_session_on(world: World) -> None:
+def test_roles_hold_roles_and_count_from_the_next_session_on(world: World, local_database: LocalDatabase) -> None:
     inner, outer = f"{world.a.user}_INNER", f"{world.a.user}_OUTER"
     as_administrator(
-        world.database,
+        local_database,
         f"CREATE ROLE {inner}",
         f"CREATE ROLE {outer}",
         f"GRANT {inner} TO {outer}",
@@ -510,15 +516,15 @@ def test_roles_hold_roles_and_count_from_the_next_session_on(world: World) -> No
     assert world.outcome("a", f"GRANT REFERENCES ON t TO {inner}") == 1931
     assert world.outcome("b", f"GRANT {outer} TO {{c}}") == 1932
     with pytest.raises(oracledb.DatabaseError, match="ORA-01934"):
-        as_administrator(world.database, f"GRANT {outer} TO {inner}")
-    as_administrator(world.database, f"REVOKE {inner} FROM {outer}")
+        as_administrator(local_database, f"GRANT {outer} TO {inner}")
+    as_administrator(local_database, f"REVOKE {inner} FROM {outer}")
     assert world.outcome("b", "SELECT x FROM {a}.t") == 942
-    as_administrator(world.database, f"DROP ROLE {inner}", f"DROP ROLE {outer}")
+    as_administrator(local_database, f"DROP ROLE {inner}", f"DROP ROLE {outer}")
 
 
-def test_an_administrator_may_everything(world: World) -> None:
+def test_an_administrator_may_everything(world: World, local_database: LocalDatabase) -> None:
     as_administrator(
-        world.database,
+        local_database,
         f"SELECT x FROM {world.a.user}.t FOR UPDATE",
         f"UPDATE {world.a.user}.t SET x = 2 WHERE id = 1",
         f"CREATE TABLE {world.b.user}.made (id NUMBER GENERATED ALWAYS AS IDENTITY)",

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import oracledb
 import pytest
@@ -107,6 +109,39 @@ def module_account(whole_schema: Schema) -> Iterator[Account]:
     """The user, with a schema that the tests of this module share."""
     with whole_schema.lend() as lent:
         yield lent
+
+
+class Users(Protocol):
+    """Makes users, one per statement that grants to it (``{}``), with a quota on USERS."""
+
+    def __call__(self, *grants: str, quota: str = "UNLIMITED") -> list[Account]: ...
+
+
+@pytest.fixture
+def users(whole_schema: Schema) -> Iterator[Users]:
+    """Users of the test's own, dropped behind it; made by the DBA whom ORACLE_DBA_USER and ORACLE_DBA_PASSWORD name."""
+    user, password = (os.environ.get(f"ORACLE_DBA_{name}") for name in ("USER", "PASSWORD"))
+    if not user or not password:
+        pytest.skip("makes users: ORACLE_DBA_USER and ORACLE_DBA_PASSWORD name who may")
+    made: list[Account] = []
+    with (
+        oracledb.connect(user=user, password=password, dsn=whole_schema.account.dsn) as connection,
+        connection.cursor() as cursor,
+    ):
+
+        def make(*grants: str, quota: str = "UNLIMITED") -> list[Account]:
+            for grant in grants:
+                account = Account(whole_schema.account.dsn, f"ORACLERAG_TEST_{len(made)}", secrets.token_hex(12))
+                cursor.execute(f'CREATE USER {account.user} IDENTIFIED BY "{account.password}" QUOTA {quota} ON USERS')
+                made.append(account)
+                cursor.execute(grant.format(account.user))
+            return made
+
+        try:
+            yield make
+        finally:
+            for account in made:
+                cursor.execute(f"DROP USER {account.user} CASCADE")
 
 
 @pytest.fixture

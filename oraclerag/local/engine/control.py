@@ -234,6 +234,11 @@ def format_of(name: str) -> str | None:
     return _FORMATS.get(name)
 
 
+def without_effect(name: str) -> bool:
+    """Whether ALTER SESSION takes a parameter that steers how Oracle works, and does nothing."""
+    return _WITHOUT_EFFECT.match(name) is not None
+
+
 def check_parameter(name: str, value: str) -> None:
     """Refuse a parameter that Oracle has not (ORA-02248) or whose value changes results as this database cannot."""
     if name in _ONLY:

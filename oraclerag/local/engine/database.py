@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 import psycopg
@@ -12,10 +12,12 @@ from psycopg import sql as compose
 from oraclerag.local.engine.dictionary import Dictionary
 from oraclerag.local.engine.embedding import Embedder
 from oraclerag.local.engine.grants import ADMINISTRATOR, DEVELOPER
+from oraclerag.local.engine.lexer import tokenize
 from oraclerag.local.engine.plan import Names, Plan
 from oraclerag.local.engine.privileges import Rights
 from oraclerag.local.engine.session import Session
-from oraclerag.local.engine.translate import shape, translate
+from oraclerag.local.engine.touched import Touched
+from oraclerag.local.engine.translate import shape_of, translate
 from oraclerag.local.interface import Client, EmbeddingModels, OraError, StatementShape
 
 STANDARD, EXTENDED = 4000, 32767
@@ -29,10 +31,18 @@ _INTERNAL_SCHEMAS = frozenset({"ora", "public", "pg_catalog", "information_schem
 class Database:
     """An Oracle database on a PostgreSQL database that has the catalog (``conninfo`` from ``Cluster.start``).
 
-    Implements :class:`oraclerag.local.interface.Engine`. ``max_string_size`` is ``STANDARD`` or ``EXTENDED``.
+    Implements :class:`oraclerag.local.interface.Engine`. ``max_string_size`` is ``STANDARD`` or ``EXTENDED``; ``keep``
+    is told which differences from Oracle statements touched (:class:`oraclerag.local.engine.touched.Touched`).
     """
 
-    def __init__(self, conninfo: str, models: EmbeddingModels, *, max_string_size: int = STANDARD) -> None:
+    def __init__(
+        self,
+        conninfo: str,
+        models: EmbeddingModels,
+        *,
+        max_string_size: int = STANDARD,
+        keep: Callable[[Mapping[str, Mapping[str, float]]], None] | None = None,
+    ) -> None:
         if max_string_size not in {STANDARD, EXTENDED}:
             raise ValueError(
                 f"max_string_size is {STANDARD} (STANDARD) or {EXTENDED} (EXTENDED), not {max_string_size}"
@@ -42,7 +52,8 @@ class Database:
         self.max_string_size = max_string_size
         self.dictionary = Dictionary(conninfo)
         self.embedder = Embedder(models, self.dictionary)
-        self.shape = lru_cache(maxsize=_KEPT_PLANS)(shape)
+        self.touched = Touched(keep)
+        self.shape = lru_cache(maxsize=_KEPT_PLANS)(self._read)
         self._plans: dict[tuple[str, str, str], tuple[int, Plan]] = {}  # with the epoch of the dictionary
         self._lock = threading.Lock()
 
@@ -84,8 +95,14 @@ class Database:
         self.dictionary.changed()  # it may have been granted by another server of these data
         return Rights(user, self.dictionary).may("CREATE SESSION")
 
+    def _read(self, sql: str) -> StatementShape:
+        tokens = tokenize(sql)
+        self.touched.read(sql, tokens)
+        return shape_of(tokens)
+
     def close(self) -> None:
         """Close the database's own connection; sessions close theirs."""
+        self.touched.close()
         self.dictionary.close()
 
     def names(self, schema: str, rights: Rights) -> Names:
@@ -101,6 +118,8 @@ class Database:
             return known[1]
         plan = translate(sql, self.names(schema, rights))
         self._refuse_internals(plan)
+        columns = (column for table in plan.tables for column in self.dictionary.columns(*table) or ())
+        self.touched.translated(sql, frozenset(kind for _, kind in columns))
         with self._lock:
             # A plan that was made while the catalog changed carries the epoch of before and is not used again.
             self._plans.pop(key, None)

@@ -114,8 +114,8 @@ class DmlParser(QueryParser):
             values.append(self._returned())
             if not self.accept(","):
                 break
-        if self.accept("BULK"):
-            self.need("COLLECT")
+        if self.at("BULK"):
+            self.unsupported("BULK COLLECT")
         self.need("INTO")
         targets = 0
         while True:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from oraclerag.local.engine.database import Database
 
 _DDL_WAIT = "300ms"  # a table in use: longer than PostgreSQL needs to send a vacuum away, short for a person
+_LOCK_NOT_AVAILABLE = "55P03"
 _WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER", "TRUNCATE"})
 
 
@@ -131,7 +132,10 @@ class Session:
             names = shape.binds if shape.returning is None else shape.binds[: shape.returning]
             if differ(names, rows):
                 return self.dml(apart(sql), rows, types, batch_errors=batch_errors)
-            return self._executor.dml(plan, names, rows, types, context, batch_errors=batch_errors)
+            result = self._executor.dml(plan, names, rows, types, context, batch_errors=batch_errors)
+        if len(result.errors) > 1:
+            self._database.touched.happened("executemany-errors", sql)
+        return result
 
     def block(self, sql: str, rows: Sequence[Sequence[Any]], types: Sequence[BindType]) -> BlockResult:
         """Run an anonymous PL/SQL block or CALL once per bind row."""
@@ -235,7 +239,9 @@ class Session:
             text = f"BEGIN; SET LOCAL lock_timeout = '{_DDL_WAIT}'; {'; '.join(statements)}; COMMIT"
             try:
                 self._connection.simple(text.encode())
-            except (PgError, Cancelled):
+            except (PgError, Cancelled) as error:
+                if isinstance(error, PgError) and error.state == _LOCK_NOT_AVAILABLE:
+                    self._database.touched.happened("ddl-readers", statements[0])
                 if not self._connection.idle:
                     self._connection.forget_interrupt()
                     self._connection.simple(b"ROLLBACK")

@@ -43,7 +43,11 @@ _VERBS = {"INSERT": Verb.INSERT, "UPDATE": Verb.UPDATE, "DELETE": Verb.DELETE, "
 
 def shape(sql: str) -> StatementShape:
     """Tell kind and binds of a statement from its tokens alone; it need not be valid."""
-    tokens = tokenize(sql)
+    return shape_of(tokenize(sql))
+
+
+def shape_of(tokens: list[Token]) -> StatementShape:
+    """Tell kind and binds from the tokens of a statement."""
     kind = _KINDS.get(tokens[0].upper, StatementKind.OTHER)
     if kind in (StatementKind.DDL, StatementKind.OTHER):
         return StatementShape(kind)
