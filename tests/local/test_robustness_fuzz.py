@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from oraclerag.local import LocalDatabase
 from tests.local.conftest import Account
 from tests.local.wire_backend import CLOB_TEXT, PASSWORD, SETTINGS, USER, Served
-from tests.local.wire_recording import changed, record, repeatable_logins, replay, run
+from tests.local.wire_recording import Case, changed, record, repeatable_logins, replay, run
 
 _ENGINE_OF_THE_TESTS = "tests/local/wire_backend.py"  # it knows some statements by heart, and trips over others
 _EXAMPLES = 200
@@ -177,11 +177,10 @@ def _fuzz(
             suppress_health_check=list(HealthCheck),
         )
         @given(changed(sessions))
-        def send(case: tuple[str, list[bytes]]) -> None:
+        def send(case: Case) -> None:
             nonlocal count
-            _, packets = case
             faults.found.clear()
-            replay(port, packets, pause=pause)
+            replay(port, case.packets, pause=pause)
             assert faults.found == []
             count += 1
             if count % 20 == 0:

@@ -11,6 +11,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
@@ -107,15 +108,29 @@ def replay(port: int, packets: Sequence[bytes], *, pause: float = 0.0) -> None:
         raise failures[0]
 
 
+@dataclass(frozen=True)
+class Case:
+    """A session that was changed: the name of the one that it was, and what is sent instead."""
+
+    name: str
+    original: Sequence[bytes]
+    packets: Sequence[bytes]
+
+    def __repr__(self) -> str:
+        """Show what differs, and not megabytes of it."""
+        others = [packet for packet in self.packets if packet not in self.original]
+        return f"<{self.name}, {len(self.packets)} packets, of them {[packet[:300] for packet in others]}>"
+
+
 @st.composite
-def changed(draw: st.DrawFn, sessions: dict[str, list[bytes]]) -> tuple[str, list[bytes]]:
-    """Give the name of a session, and its packets with a few changes behind the connect packet."""
+def changed(draw: st.DrawFn, sessions: dict[str, list[bytes]]) -> Case:
+    """Give a session with a few changes behind the connect packet."""
     name = draw(st.sampled_from(sorted(sessions)))
     packets = list(sessions[name])
     for _ in range(draw(st.integers(1, 3))):
         place = draw(st.integers(min(1, len(packets) - 1), len(packets) - 1))
         packets[place : place + 1] = draw(_changes(packets, place))
-    return name, packets
+    return Case(name, sessions[name], packets)
 
 
 @st.composite
