@@ -27,6 +27,24 @@ class SortKey(Node):
         super().write(output)
 
 
+class Average(Node):
+    """AVG of numbers: a quotient with all the digits of a NUMBER, where PostgreSQL's own has sixteen."""
+
+    __slots__ = ("distinct", "of")
+
+    def __init__(self, value: Node, distinct: str) -> None:
+        super().__init__(value)
+        self.of = value
+        self.distinct = distinct
+
+    def write(self, output: Output) -> None:
+        """Write it, by the type of the value."""
+        if type_of(self.of) != "number":
+            Node(f"avg({self.distinct}", self.of, ")").write(output)
+            return
+        Node(f"ora.div(sum({self.distinct}", self.of, f"), count({self.distinct}", self.of, ")::numeric)").write(output)
+
+
 class Extreme(Operand):
     """What MIN or MAX is taken of: its type must have an order."""
 
@@ -105,6 +123,8 @@ def read(parser: ExpressionParser, name: str, token: Token) -> Node:
         if parser.nested_aggregate != nested_before:
             raise OraError(935, "group function is nested too deeply", position)
         parser.nested_aggregate = position
+    if name == "AVG":
+        inner = Average(SortKey(values[0]) if distinct else Operand(values[0], number=True), distinct)
     node = Node(inner, "::numeric" if name in WHOLE_NUMBERS else "", kind="aggregate", type=function.type)
     node.value = name
     parser.aggregates.append(node)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from oraclerag.local.engine.operands import Operand
+from oraclerag.local.engine.operands import Operand, family
 from oraclerag.local.engine.token_cursor import TokenCursor
-from oraclerag.local.engine.tree import DataType, Node
+from oraclerag.local.engine.tree import DataType, Node, Output
 from oraclerag.local.interface import OraError
 
 
@@ -164,10 +164,32 @@ _CONVERSIONS: dict[DataType, str] = {
 }
 
 
+class _Shortened(Node):
+    """A value as VARCHAR2 of a length: a text is cut, a number that is longer is ORA-25137."""
+
+    __slots__ = ("inner", "target")
+
+    def __init__(self, value: Node, target: CastType) -> None:
+        self.inner = value.inner if isinstance(value, Operand) else value
+        super().__init__(self.inner, type="text")
+        self.target = target
+
+    def write(self, output: Output) -> None:
+        """Write the conversion, by the type of the value."""
+        target = self.target
+        number = family(self.inner) == "number"
+        output.pieces.append("ora.cast_number(" if number else "ora.cast_varchar2(ora.s(")
+        (self.inner if number else Operand(self.inner, text=True)).write(output)
+        closed = "" if number else ")"
+        output.pieces.append(f"{closed}, {target.size}, {'true' if target.in_bytes else 'false'})::{target.text}")
+
+
 def cast(value: Node, target: CastType) -> Node:
     """Give ``CAST(value AS target)``; LOB and VECTOR targets are ORA-22849, as they have conversion functions."""
     if target.type in ("clob", "blob", "vector"):
         raise OraError(22849, f"Type {target.name} is not supported for this function or operator.")
+    if target.type == "text" and not target.padded and target.size:
+        return _Shortened(value, target)
     if target.type == "text":
         function = "ora.cast_char" if target.padded else "ora.cast_varchar2"
         inner = Operand(value.inner, text=True) if isinstance(value, Operand) else value

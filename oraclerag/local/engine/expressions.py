@@ -123,6 +123,8 @@ class ExpressionParser(TokenCursor):
                 parts += [joined if number else "", left, f" {operator} ", value]
             return _condition(*parts, ")")
         right = self.operand()
+        if left.kind == right.kind == "string":  # literals are of type CHAR: compared with blanks added
+            left, right = Node(left, "::bpchar"), Node(right, "::bpchar")
         node = Node(
             Operand(left, right, compared=True),
             f" {operator} ",
@@ -234,6 +236,11 @@ class ExpressionParser(TokenCursor):
             if self.at("(") or self.token.upper in ("VALIDATE", "WITH", "WITHOUT", "ALLOW", "DISALLOW"):
                 self.unsupported(f"IS JSON with {self.token.text}")
             return _condition("ora.is_json(", left, ")", *([] if word == " IS" else [" IS FALSE"]))
+        if self.token.upper in ("NAN", "INFINITE"):
+            found = "= 'NaN'" if self.token.upper == "NAN" else "IN ('Infinity', '-Infinity')"
+            self.position += 1
+            negated = "NOT " if word == " IS NOT" else ""
+            return _condition(f"({negated}ora.as_double(", Operand(left, number=True), f") {found})")
         self.need("NULL")
         return _condition(Operand(left), f"{word} NULL")
 
@@ -255,7 +262,9 @@ class ExpressionParser(TokenCursor):
                     sign = "" if operator == "+" else "-"
                     left = Node("ora.plus_months(", left, f", {sign}({right.value}))", type=left.type)
                     continue
-                left = Node(Operand(left, number=True), f" {operator} ", Operand(right, number=True), type=kind)
+                left = Node(
+                    Operand(left, right, number=True), f" {operator} ", Operand(right, left, number=True), type=kind
+                )
             elif operator == "||":
                 values = [left]
                 while self.accept("||"):
@@ -400,6 +409,8 @@ class ExpressionParser(TokenCursor):
         if last == "ROWID":
             return special_forms.rowid(self, chain[:-1], token.position)
         if last in RESERVED and self.tokens[self.position - 1].kind == "word":
+            if last == "COLUMN_VALUE":
+                self.unsupported("COLUMN_VALUE")
             raise OraError(3050, f'invalid identifier: "{last}" is a reserved word', token.position)
         return Column(chain, self.scope, token.position, written)
 

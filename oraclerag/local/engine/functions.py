@@ -63,12 +63,10 @@ def _concatenation(arguments: list[Node]) -> Parts:
 def _decode(arguments: list[Node]) -> Parts:
     parts: list[str | Node] = ["CASE"]
     rest = arguments[1:]
-    if rest[1].kind in ("integer", "number"):  # the first result gives the type, the others are converted when reached
-        results = {*range(1, len(rest), 2), *({len(rest) - 1} if len(rest) % 2 else ())}
-        rest = [
-            Node("ora.num(", value, ")") if number in results and value.kind == "string" else value
-            for number, value in enumerate(rest)
-        ]
+    # The first result gives the type, a NULL that of text; the others are converted when they are reached.
+    first = Node(type="text") if rest[1].kind == "null" else rest[1]
+    results = {*range(3, len(rest), 2), *({len(rest) - 1} if len(rest) % 2 else ())}
+    rest = [Converted(value, first) if number in results else value for number, value in enumerate(rest)]
     while len(rest) > 1:
         if rest[0].kind == "null":
             parts += [" WHEN ", arguments[0], " IS NULL THEN ", rest[1]]
@@ -93,7 +91,20 @@ def check_same_type(values: list[Node]) -> None:
 
 
 def _nvl(arguments: list[Node]) -> Parts:
-    return ("COALESCE(", arguments[0], ", ", Converted(arguments[1], arguments[0]), ")")
+    return ("COALESCE(", arguments[0], ", ", Converted(arguments[1], arguments[0], always=True), ")")
+
+
+def _nvl2(arguments: list[Node]) -> Parts:
+    present = arguments[1]
+    return (
+        "CASE WHEN ",
+        arguments[0],
+        " IS NOT NULL THEN ",
+        present,
+        " ELSE ",
+        Converted(arguments[2], present),
+        " END",
+    )
 
 
 def _coalesce(arguments: list[Node]) -> Parts:
@@ -207,7 +218,7 @@ FUNCTIONS: dict[str, Function] = _define(
 FUNCTIONS |= {
     "CONCAT": Function(2, 255, _concatenation, "text"),
     "NVL": Function(2, 2, _nvl),
-    "NVL2": Function(3, 3, _shaped("CASE WHEN {0} IS NOT NULL THEN {1} ELSE {2} END")),
+    "NVL2": Function(3, 3, _nvl2),
     "COALESCE": Function(2, 255, _coalesce),
     "NULLIF": Function(2, 2, call("NULLIF")),
     "DECODE": Function(3, 255, _decode),

@@ -69,6 +69,9 @@ class Operand(Node):
         inner = self.inner
         if self.compared:
             refuse_key(inner)
+        if inner.kind == "string" and self.number and type_of(self.other) not in ("vector", "interval"):
+            output.pieces.append(f"ora.num({quote_text(inner.value)})")
+            return
         if inner.kind == "string" and self.other is not None:
             wanted = type_of(self.other)
             if wanted in _FROM_TEXT:
@@ -105,15 +108,41 @@ class Operand(Node):
         yield self.inner
 
 
-class Converted(Operand):
-    """A replacement for another value: Oracle converts it to that one's type, as NVL does."""
+def family(node: Node | None) -> DataType:
+    """Give the type of an expression as far as conversions are concerned; literals have theirs."""
+    if node is None:
+        return ""
+    return _LITERALS.get(node.kind) or type_of(node)
 
-    __slots__ = ()
+
+_LITERALS: dict[str, DataType] = {"integer": "number", "number": "number", "string": "text"}
+_CONVERTED: dict[tuple[DataType, DataType], str] = {
+    ("number", "text"): "ora.s",
+    ("date", "text"): "ora.s",
+    ("timestamp", "text"): "ora.s",
+    ("text", "number"): "ora.as_number",
+    ("text", "date"): "ora.as_date",
+    ("text", "timestamp"): "ora.as_timestamp",
+}
+
+
+class Converted(Operand):
+    """A replacement for another value: Oracle converts it to that one's type, as NVL and DECODE do.
+
+    ``always``: a literal is converted although it may never be reached, as NVL does.
+    """
+
+    __slots__ = ("always",)
+
+    def __init__(self, inner: Node, other: Node | None = None, *, always: bool = False) -> None:
+        super().__init__(inner, other)
+        self.always = always
 
     def write(self, output: Output) -> None:
         """Write it, a number beside text as text and the other way round."""
-        kinds = (type_of(self.inner), type_of(self.other))
-        function = {("number", "text"): "ora.s", ("text", "number"): "ora.as_number"}.get(kinds)
+        function = _CONVERTED.get((family(self.inner), family(self.other)))
+        if self.always and function == "ora.as_number" and self.inner.kind == "string":
+            function = None
         if function is not None:
             output.pieces.append(f"{function}(")
         super().write(output)

@@ -177,6 +177,7 @@ def _width(body: Body) -> int | None:
 
 
 _LITERAL = {"integer": "number", "number": "number", "string": "text"}
+_FAMILIES = {"timestamp": "date", "timestamp with time zone": "date", "double": "number"}
 
 
 def check_branches(left: Body, right: Body, position: int) -> None:
@@ -188,8 +189,8 @@ def check_branches(left: Body, right: Body, position: int) -> None:
     if first is None or second is None or first.star or second.star:
         return
     for one, other in zip(first.items, second.items, strict=False):
-        kinds = {_kind(one.node), _kind(other.node)}
-        if {"number", "text"} <= kinds:
+        kinds = {_FAMILIES.get(kind, kind) for kind in (_kind(one.node), _kind(other.node))}
+        if len(kinds & {"number", "text", "date"}) > 1:
             raise OraError(1790, "expression must have same datatype as corresponding expression", position)
 
 

@@ -210,7 +210,13 @@ CREATE FUNCTION ora.to_timestamp_tz(timestamptz) RETURNS timestamptz LANGUAGE sq
 
 CREATE FUNCTION ora.s(text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT $1 $$;
 CREATE FUNCTION ora.s(numeric) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ora.num_text($1) $$;
-CREATE FUNCTION ora.s(float8) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ora.num_text($1::numeric) $$;
+-- BINARY_DOUBLE and BINARY_FLOAT: 1.5E+000, of 17 and 9 digits.
+CREATE FUNCTION ora.double_text(x float8, digits int4) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT CASE WHEN x = 'NaN' THEN 'Nan' WHEN x = 'Infinity' THEN 'Inf' WHEN x = '-Infinity' THEN '-Inf' WHEN x = 0 THEN '0'
+    ELSE regexp_replace(regexp_replace(pg_catalog.upper(btrim(to_char(x, '9.' || repeat('9', digits - 1) || 'EEEE'))),
+      '(\.[0-9]+?)0*E', '\1E'), 'E([+-])([0-9]{2})$', 'E\10\2') END $$;
+CREATE FUNCTION ora.s(float8) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ora.double_text($1, 17) $$;
+CREATE FUNCTION ora.s(float4) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ora.double_text($1::float8, 9) $$;
 CREATE FUNCTION ora.s(ora.odate) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT pg_catalog.upper(to_char($1::timestamp, ora.pg_format(ora.nls_date()))) $$;
 CREATE FUNCTION ora.s(timestamp) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
@@ -329,9 +335,15 @@ CREATE FUNCTION ora.currval(regclass) RETURNS numeric LANGUAGE sql VOLATILE AS $
 
 -- ---- Numbers.
 
+-- A NUMBER has 20 digits to the base 100: 39 or 40 decimal ones, by where the point is.
+CREATE FUNCTION ora.digits(q numeric) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT CASE WHEN min_scale(q) < 20 THEN trim_scale(q) WHEN abs(q) >= 1
+    THEN trim_scale(round(q, 38 - 2 * ((pg_catalog.length(pg_catalog.trunc(abs(q))::text) - 1) / 2)))
+    ELSE trim_scale(round(q, 40 + 2 * (pg_catalog.length(substring(abs(q)::text FROM '^0\.(0*)')) / 2))) END $$;
 CREATE FUNCTION ora.div(numeric, numeric) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-  SELECT trim_scale(round($1::numeric(1000, 40) / $2, 39)) $$;
-CREATE FUNCTION ora.div(float8, float8) RETURNS float8 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT $1 / $2 $$;
+  SELECT ora.digits($1::numeric(1000, 60) / $2) $$;
+CREATE FUNCTION ora.div(float8, float8) RETURNS float8 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT CASE WHEN $2 <> 0 THEN $1 / $2 WHEN $1 = 0 OR $1 = 'NaN' THEN 'NaN' ELSE sign($1) * 'Infinity'::float8 END $$;
 CREATE FUNCTION ora.div(text, numeric) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.div(ora.num($1), $2) $$;
 CREATE FUNCTION ora.div(numeric, text) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.div($1, ora.num($2)) $$;
 CREATE FUNCTION ora.div(text, text) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.div(ora.num($1), ora.num($2)) $$;
@@ -409,7 +421,8 @@ CREATE FUNCTION ora.round(text, numeric DEFAULT 0) RETURNS numeric LANGUAGE sql 
 CREATE FUNCTION ora.trunc(numeric, numeric DEFAULT 0) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT pg_catalog.trunc($1, $2::int4) $$;
 CREATE FUNCTION ora.trunc(float8, numeric DEFAULT 0) RETURNS float8 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT pg_catalog.trunc($1::numeric, $2::int4)::float8 $$;
 CREATE FUNCTION ora.mod(numeric, numeric) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT CASE WHEN $2 = 0 THEN $1 ELSE $1 % $2 END $$;
-CREATE FUNCTION ora.remainder(numeric, numeric) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT $1 - $2 * pg_catalog.round($1 / $2) $$;
+CREATE FUNCTION ora.remainder(numeric, numeric) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT $1 - $2 * CASE WHEN abs($1 / $2 - pg_catalog.trunc($1 / $2)) = 0.5 THEN 2 * pg_catalog.round($1 / $2 / 2) ELSE pg_catalog.round($1 / $2) END $$;
 CREATE FUNCTION ora.power(b numeric, e numeric) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT CASE WHEN b <> 0 AND e * log(abs(b)) >= 126 THEN ora.fail(1426, 'numeric overflow')::numeric
     ELSE trim_scale(pg_catalog.power(b, e)) END $$;
@@ -468,6 +481,9 @@ CREATE FUNCTION ora.listagg_truncate(t text) RETURNS text LANGUAGE sql STABLE PA
   SELECT CASE WHEN octet_length(t) > ora.max_text() THEN ora.cut(t, ora.max_text() - 3, true) || '...' ELSE nullif(t, '') END $$;
 CREATE FUNCTION ora.cast_varchar2(t text, size int4, bytes boolean) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT CASE WHEN size = 0 OR (octet_length(t) <= size) THEN t ELSE ora.cut(t, size, bytes) END $$;
+-- A number that does not fit is an error, where a text is cut.
+CREATE FUNCTION ora.cast_number(n numeric, size int4, bytes boolean) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT CASE WHEN size = 0 OR octet_length(ora.s(n)) <= size THEN ora.s(n) ELSE ora.fail(25137, 'Data value out of range') END $$;
 CREATE FUNCTION ora.cast_char(t text, size int4, bytes boolean) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT CASE WHEN length(t) > size THEN ora.fail(25137, 'Data value out of range') ELSE pg_catalog.rpad(t, size) END $$;
 
@@ -607,6 +623,9 @@ BEGIN
     PERFORM ora.fail(1481, 'invalid number format model');
   END IF;
   result := pg_catalog.to_char($1, replace($2, '$', ''));
+  IF $2 ~* 'EEEE' THEN
+    RETURN CASE WHEN $2 ~* '^FM' THEN '' ELSE ' ' END || pg_catalog.upper(result);
+  END IF;
   IF result LIKE '%##%' THEN
     RETURN repeat('#', length(regexp_replace($2, '^FM', '', 'i')) + 1);
   END IF;
@@ -616,6 +635,27 @@ CREATE FUNCTION ora.to_char(float8, text) RETURNS text LANGUAGE sql IMMUTABLE ST
 CREATE FUNCTION ora.to_char(ora.odate, text) RETURNS text LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT nullif(pg_catalog.to_char($1::timestamp, ora.pg_format($2)), '') $$;
 CREATE FUNCTION ora.to_char(timestamp, text) RETURNS text LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT nullif(pg_catalog.to_char($1, ora.pg_format($2)), '') $$;
 CREATE FUNCTION ora.to_char(timestamptz, text) RETURNS text LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT nullif(pg_catalog.to_char($1, ora.pg_format($2)), '') $$;
+
+-- Other values where a text is expected, as Oracle converts them.
+DO $$
+DECLARE
+  f record;
+BEGIN
+  FOR f IN SELECT * FROM
+      (VALUES ('numeric', 'IMMUTABLE'), ('ora.odate', 'STABLE'), ('timestamp', 'STABLE')) AS sources(source, volatility),
+      (VALUES ('upper', '', '', 'text'), ('lower', '', '', 'text'), ('length', '', '', 'numeric'), ('lengthb', '', '', 'numeric'),
+        ('substr', ', numeric', ', $2', 'text'), ('substr', ', numeric, numeric', ', $2, $3', 'text'),
+        ('instr', ', text, numeric DEFAULT 1, numeric DEFAULT 1', ', $2, $3, $4', 'numeric'),
+        ('replace', ', text, text DEFAULT NULL', ', $2, $3', 'text'),
+        ('ltrim', '', '', 'text'), ('rtrim', '', '', 'text'), ('trim', '', '', 'text'), ('ltrim', ', text', ', $2', 'text'), ('rtrim', ', text', ', $2', 'text'),
+        ('lpad', ', numeric, text DEFAULT '' ''', ', $2, $3', 'text'), ('rpad', ', numeric, text DEFAULT '' ''', ', $2, $3', 'text')
+      ) AS functions(name, more, passed, result)
+    WHERE NOT (source = 'numeric' AND name IN ('length', 'lengthb', 'substr', 'lpad', 'rpad', 'trim'))
+  LOOP
+    EXECUTE format('CREATE FUNCTION ora.%I(%s%s) RETURNS %s LANGUAGE sql %s PARALLEL SAFE AS $f$ SELECT ora.%1$I(ora.s($1)%6$s) $f$',
+      f.name, f.source, f.more, f.result, f.volatility, f.passed);
+  END LOOP;
+END $$;
 
 -- ---- Dates. DATE and TIMESTAMP have no zone; the host's is UTC.
 
