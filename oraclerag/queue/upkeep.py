@@ -14,7 +14,7 @@ from typing import Any
 import oracledb
 
 from oraclerag.database import Database, code_of, own_tables
-from oraclerag.errors import Contention, StatementFailed
+from oraclerag.errors import Contention, PrivilegeMissing, StatementFailed
 from oraclerag.queue.choice import Choice
 from oraclerag.statements import Statements
 
@@ -25,6 +25,7 @@ SLICE = 10_000
 
 _TRIES = 3  # of a slice that meets a worker in the other order (ORA-00060)
 _BUSY = "ORA-00054"
+_NO_INDEX = "ORA-01418"
 _DEAD = "d.STATE = 'DEAD'"
 # Postponed after a failure; what waits for another worker's entity has failed at nothing and comes back by itself.
 _POSTPONED = (
@@ -106,7 +107,17 @@ def compact(database: Database) -> PurgeReport:
             ("RAG_DIRTY_SRC_IDX", "coalesce_source_index"),
             ("RAG_DIRTY_PK", "coalesce_key"),
         ):
-            cursor.execute(statements[name])
+            try:
+                cursor.execute(statements[name])
+            except oracledb.DatabaseError as error:
+                # Another's index is not there for who may not alter it.
+                if code_of(error) != _NO_INDEX or connection.username.upper() == database.schema:
+                    raise
+                raise PrivilegeMissing(
+                    f"The queue's index {index} is {database.schema}'s, and {connection.username} may not alter it "
+                    f"({_NO_INDEX}).",
+                    hint="Compact as the owner of the tables.",
+                ) from error
             done.append(index)
         try:
             with own_tables():

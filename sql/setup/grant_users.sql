@@ -30,7 +30,8 @@ GRANT READ ON &rag_owner..RAG_MODEL TO RAG_SEARCHER;
 GRANT INSERT ON &rag_owner..RAG_SEARCH TO RAG_SEARCHER;
 GRANT INSERT ON &rag_owner..RAG_SEARCH_HIT TO RAG_SEARCHER;
 
--- 3. Workers: `oraclerag worker`, `reindex`, `queue`. They also need READ on the tables of their sources.
+-- 3. Workers: `oraclerag worker`, `reindex`, `queue`. They also need READ on the tables of their sources. DDL stays the
+-- owner's: building the vector index, compacting the queue.
 CREATE ROLE RAG_WORKER;
 GRANT READ ON &rag_owner..RAG_ALEMBIC_VERSION TO RAG_WORKER;
 GRANT READ ON &rag_owner..RAG_MODEL TO RAG_WORKER;

@@ -297,7 +297,7 @@ CASES: tuple[Case, ...] = (
 )
 """Those that one user can show; users and rights are shown by tests of their own."""
 
-OF_SEVERAL_USERS = frozenset({"users", "trigger-rights"})
+OF_SEVERAL_USERS = frozenset({"users", "trigger-rights", "sequence-defaults"})
 
 _T = (TABLE, ROW)
 _TEXT = "CREATE TABLE d (id NUMBER PRIMARY KEY, x VARCHAR2(100), j JSON)"

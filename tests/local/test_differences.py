@@ -93,6 +93,19 @@ def test_a_trigger_keeps_the_rights_that_it_was_made_with(account: Account, loca
         run(connection, "INSERT INTO t VALUES (1)")
 
 
+def test_a_default_takes_no_right_on_its_sequence(account: Account, local_database: LocalDatabase) -> None:
+    name = f"{account.user}_D"
+    other = Account(account.dsn, name, local_database.create_user(name))
+    with account.connect() as connection, other.connect() as beside:
+        run(
+            beside,
+            "CREATE SEQUENCE s",
+            "CREATE TABLE t (id NUMBER DEFAULT s.NEXTVAL, x NUMBER)",
+            f"GRANT INSERT ON t TO {account.user}",
+        )
+        run(connection, f"INSERT INTO {name}.t (x) VALUES (1)")
+
+
 # -- what statements touched ------------------------------------------------------------------------------------------
 
 DETECTED: list[tuple[str, set[str]]] = [
@@ -128,6 +141,7 @@ DETECTED: list[tuple[str, set[str]]] = [
     ("SELECT NAME FROM ALL_DEPENDENCIES", {"dependencies"}),
     ("CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW BEGIN NULL; END;", {"broken-triggers"}),
     ("REVOKE READ ON t FROM u", {"trigger-rights"}),
+    ("CREATE TABLE t (id NUMBER DEFAULT s.NEXTVAL)", {"sequence-defaults"}),
     ("BEGIN DBMS_STATS.GATHER_TABLE_STATS(USER, 'T'); END;", {"statistics"}),
     ("", set()),
     ("CREATE", set()),

@@ -12,6 +12,7 @@ import pytest
 
 from oraclerag import Rag, Scope, SourceKey
 from oraclerag.config import SourceSettings
+from oraclerag.errors import PrivilegeMissing
 from oraclerag.local import LocalDatabase
 from oraclerag.model.load import load_model
 from oraclerag.statements import root
@@ -267,6 +268,11 @@ def test_the_toolkit_works_as_these_users(installation: Installation) -> None:
         assert worker.queue_retry().dead == 0
         worker.queue_purge(dead=True)
         assert worker.status().healthy
+        with pytest.raises(PrivilegeMissing, match="ORA-01418"):
+            worker.queue_purge(compact=True)
+        assert worker.finish().chunks == 1
+        with pytest.raises(PrivilegeMissing, match="ORA-01031"):
+            worker.build_index(force=True)
     with Rag(settings["SEARCHER"]) as searcher:
         assert [hit.key.id for hit in searcher.search("paid twice", scope=Scope(manager=True))] == ["1"]
 

@@ -51,3 +51,15 @@ def test_a_trigger_loses_the_rights_of_its_owner(users: Users) -> None:
         )
         run(beside, f"REVOKE INSERT ON log FROM {one.user}")
         assert outcome(connection, "INSERT INTO t VALUES (1)") == 4098
+
+
+def test_a_default_takes_a_right_on_its_sequence(users: Users) -> None:
+    one, two = users("GRANT DB_DEVELOPER_ROLE TO {}", "GRANT DB_DEVELOPER_ROLE TO {}")
+    with one.connect() as connection, two.connect() as beside:
+        run(
+            beside,
+            "CREATE SEQUENCE s",
+            "CREATE TABLE t (id NUMBER DEFAULT s.NEXTVAL, x NUMBER)",
+            f"GRANT INSERT ON t TO {one.user}",
+        )
+        assert outcome(connection, f"INSERT INTO {two.user}.t (x) VALUES (1)") in {942, 1031, 2289, 41900}

@@ -51,12 +51,14 @@ class Reading:
 
     def follows(self, *words: str) -> bool:
         """Whether these words or symbols stand somewhere one behind the other."""
+        if words[0] not in self.words:
+            return False
         uppers = [token.upper for token in self.tokens]
         return any(uppers[place : place + len(words)] == list(words) for place in range(len(uppers)))
 
     def declares(self, kind: str) -> bool:
         """Whether the word stands where a type does: not as the unit of a length, ``VARCHAR2(9 CHAR)``."""
-        return any(
+        return kind in self.words and any(
             token.upper == kind and (place == 0 or self.tokens[place - 1].kind != "number")
             for place, token in enumerate(self.tokens)
         )
@@ -64,7 +66,7 @@ class Reading:
     @property
     def timestamp_digits(self) -> bool:
         """Whether a TIMESTAMP of more than six digits is named."""
-        return any(
+        return "TIMESTAMP" in self.words and any(
             token.upper == "TIMESTAMP"
             and [behind.text for behind in self.tokens[place + 1 : place + 4]] in (["(", digit, ")"] for digit in "789")
             for place, token in enumerate(self.tokens)
@@ -140,7 +142,10 @@ DIFFERENCES: tuple[Difference, ...] = (
         "needs VECTOR_MEMORY_SIZE (ORA-51962)",
         lambda r: (
             r.follows("INMEMORY", "NEIGHBOR")
-            or any(token.kind == "string" and "INMEMORY NEIGHBOR" in token.value.upper() for token in r.tokens)
+            or (
+                "DBMS_VECTOR" in r.words
+                and any(token.kind == "string" and "INMEMORY NEIGHBOR" in token.value.upper() for token in r.tokens)
+            )
         ),
     ),
     Difference(
@@ -273,6 +278,13 @@ DIFFERENCES: tuple[Difference, ...] = (
         "are asked when a trigger is created: it goes on after its owner has lost them",
         "ORA-04098 once they are revoked",
         lambda r: r.first == "REVOKE",
+    ),
+    Difference(
+        "sequence-defaults",
+        "Sequences as defaults",
+        "an INSERT into another's table takes no right on the sequence of a column's DEFAULT",
+        "takes SELECT on it, too",
+        lambda r: "DEFAULT" in r.words and "NEXTVAL" in r.words,
     ),
     Difference(
         "dependencies",
