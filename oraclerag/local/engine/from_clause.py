@@ -68,7 +68,9 @@ class FromParser(ExpressionParser):
             if self.token.upper in ("CROSS", "OUTER") and self.peek().upper == "APPLY":
                 outer = self.token.upper == "OUTER"
                 self.position += 2
-                parts += [" LEFT JOIN LATERAL " if outer else " CROSS JOIN LATERAL ", *self._table(scope, lateral=True)]
+                query = self.at("(") or self.at("LATERAL")  # a JSON_TABLE is lateral by itself, a table cannot be
+                parts += [" LEFT JOIN " if outer else " CROSS JOIN ", "LATERAL " if query else ""]
+                parts += self._table(scope, lateral=query)
                 parts += [" ON TRUE"] if outer else []
                 continue
             kind = self._join_kind()

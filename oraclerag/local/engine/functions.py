@@ -178,6 +178,8 @@ FUNCTIONS: dict[str, Function] = _define(
     COS 1 1 number
     TAN 1 1 number
     BITAND 2 2 number
+    BITOR 2 2 number
+    BITXOR 2 2 number
     NANVL 2 2 number
     TO_BINARY_DOUBLE 1 1 double
     TO_BINARY_FLOAT 1 1 double

@@ -431,6 +431,8 @@ CREATE FUNCTION ora.log(b numeric, n numeric) RETURNS numeric LANGUAGE sql IMMUT
   SELECT CASE WHEN b <= 0 OR b = 1 OR n <= 0 THEN ora.fail(1428, 'argument is out of range')::numeric
     ELSE trim_scale(round(pg_catalog.log(b::numeric(1000, 40), n::numeric(1000, 40)), 38)) END $$;
 CREATE FUNCTION ora.bitand(numeric, numeric) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ($1::int8 & $2::int8)::numeric $$;
+CREATE FUNCTION ora.bitor(numeric, numeric) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ($1::int8 | $2::int8)::numeric $$;
+CREATE FUNCTION ora.bitxor(numeric, numeric) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ($1::int8 # $2::int8)::numeric $$;
 CREATE FUNCTION ora.nanvl(float8, float8) RETURNS float8 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT CASE WHEN $1 = 'NaN' THEN $2 ELSE $1 END $$;
 CREATE FUNCTION ora.ora_hash(value text, buckets numeric DEFAULT 4294967295, seed numeric DEFAULT 0) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT ((hashtextextended(coalesce(value, ''), seed::int8) & 4294967295) % (buckets::int8 + 1))::numeric $$;
