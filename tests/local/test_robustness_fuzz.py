@@ -17,11 +17,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from oraclerag.local import LocalDatabase
+from oraclerag.local.wire.packets import Marker, PacketType
 from tests.local.conftest import Account
 from tests.local.wire_backend import CLOB_TEXT, PASSWORD, SETTINGS, USER, Served
+from tests.local.wire_raw import packet
 from tests.local.wire_recording import Case, changed, record, repeatable_logins, replay, run
 
 _ENGINE_OF_THE_TESTS = "tests/local/wire_backend.py"  # it knows some statements by heart, and trips over others
+_BREAK, _RESET = (packet(PacketType.MARKER, bytes((1, 0, kind))) for kind in (Marker.INTERRUPT, Marker.RESET))
 _EXAMPLES = 200
 _LONG = 12_000
 _GROWTH = 400_000_000  # bytes of memory
@@ -222,6 +225,26 @@ def test_changed_sessions_do_no_harm() -> None:
 def test_changed_sessions_do_no_harm_at_length(name: str) -> None:
     with Served(SETTINGS[name]) as served:
         _canned(served, _LONG)
+
+
+def test_a_break_in_the_middle_of_a_request_is_for_that_request_alone() -> None:
+    """A client goes on sending the request, then takes part in the reset, and means the next request."""
+
+    def play(dsn: str) -> None:
+        with oracledb.connect(user=USER, password=PASSWORD, dsn=dsn) as connection, connection.cursor() as cursor:
+            cursor.execute("insert into t values (:1)", ["z" * 40_000])
+            cursor.execute("insert into t values (:other)", ["next"])
+
+    with Served(SETTINGS["default"]) as served, repeatable_logins():
+        packets = record(served.server.port, play)
+        (first,) = [place for place, sent in enumerate(packets) if b"insert into t" in sent and len(sent) > 8000]
+        (following,) = [place for place, sent in enumerate(packets) if b"next" in sent]
+        assert following - first > 3
+        for place in range(first + 1, following):
+            served.engine.inserted.clear()
+            broken = [*packets[:place], _BREAK, *packets[place:following], _RESET, *packets[following:]]
+            assert b"ORA-01013" in replay(served.server.port, broken)
+            assert served.engine.inserted == [("next",)]
 
 
 def _real_values(connection: oracledb.Connection) -> None:

@@ -82,17 +82,18 @@ def with_length(packet: bytes) -> bytes:
     return len(packet).to_bytes(4, "big") + packet[4:] if len(packet) >= HEADER_SIZE else packet
 
 
-def replay(port: int, packets: Sequence[bytes], *, pause: float = 0.0) -> None:
-    """Send packets without waiting for answers, then nothing more, and wait until the server hangs up.
+def replay(port: int, packets: Sequence[bytes], *, pause: float = 0.0) -> bytes:
+    """Send packets without waiting for answers, then nothing more; give all that came until the server hung up.
 
     An engine that looks at the client while it works would stop at that end: ``pause`` comes before it, in seconds.
     """
     with RawClient(port) as client:
+        received = bytearray()
         failures: list[OSError] = []
 
         def read() -> None:
             try:
-                client.until_closed()
+                received.extend(client.until_closed())
             except OSError as error:  # the server neither answers nor hangs up
                 failures.append(error)
 
@@ -106,6 +107,7 @@ def replay(port: int, packets: Sequence[bytes], *, pause: float = 0.0) -> None:
         reader.join()
     if failures:
         raise failures[0]
+    return bytes(received)
 
 
 @dataclass(frozen=True)
@@ -118,8 +120,8 @@ class Case:
 
     def __repr__(self) -> str:
         """Show what differs, and not megabytes of it."""
-        others = [packet for packet in self.packets if packet not in self.original]
-        return f"<{self.name}, {len(self.packets)} packets, of them {[packet[:300] for packet in others]}>"
+        others = [packet[:300] for packet in self.packets if packet not in self.original]
+        return f"<{self.name}, {len(self.packets)} packets, {len(others)} others: {others[:12]}>"
 
 
 @st.composite

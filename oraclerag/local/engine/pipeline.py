@@ -6,6 +6,7 @@ the statement is cancelled. Nothing here knows of Oracle.
 
 from __future__ import annotations
 
+import contextlib
 import select
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -154,9 +155,10 @@ class Connection:
                     failure = self._failure(result, index)
                 results.append(result)
             self._result()  # of the sync
-        finally:
-            if pgconn.status == _CONNECTED:
-                pgconn.exit_pipeline_mode()
+        except BaseException:
+            pgconn.finish()  # what is on its way would be taken for answers to the next commands
+            raise
+        pgconn.exit_pipeline_mode()
         if failure is not None:
             raise failure
         return results
@@ -235,7 +237,8 @@ class Connection:
 
     def _collect(self, chunks: list[PGresult]) -> PGresult | None:
         """Read the rows of a query as they come, and give its last result; stop it when there are too many."""
-        self._pgconn.set_chunked_rows_mode(_CHUNK_ROWS)
+        with contextlib.suppress(OperationalError):  # skipped, because a command before it failed or was cancelled
+            self._pgconn.set_chunked_rows_mode(_CHUNK_ROWS)
         self._too_large = False
         size = 0
         last: PGresult | None = None
@@ -289,4 +292,8 @@ class Connection:
             # One cancel is enough; a closed socket would be readable for ever.
             self._poll.unregister(self._client_socket)
             self._client_socket = -1
-            self._pgconn.get_cancel().cancel()
+            try:
+                self._pgconn.get_cancel().cancel()
+            except OperationalError as error:  # PostgreSQL stops it when it sees that nobody waits
+                self._pgconn.finish()
+                raise ConnectionLost(str(error)) from None

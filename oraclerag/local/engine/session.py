@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from psycopg import OperationalError
 from psycopg.conninfo import make_conninfo
 from psycopg.pq.abc import PGresult
 
@@ -365,7 +366,7 @@ class _Call:
             raise ora_error(error, self._context) from None
         if isinstance(error, Cancelled):
             raise OraError(1013, "user requested cancel of current operation") from None
-        if isinstance(error, ConnectionLost):
+        if isinstance(error, ConnectionLost | OperationalError):
             raise OraError(3113, "end-of-file on communication channel") from None
         if isinstance(error, RecursionError):
             raise OraError(3001, "unimplemented feature: statements nested this deeply") from None

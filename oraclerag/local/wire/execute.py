@@ -24,7 +24,7 @@ from oraclerag.local.wire.describe import put_describe, put_row_header
 from oraclerag.local.wire.faults import CANCELLED, StatementError, as_ora_error
 from oraclerag.local.wire.lobs import LobTable
 from oraclerag.local.wire.messages import put_error, put_row_counts
-from oraclerag.local.wire.packets import Closed
+from oraclerag.local.wire.packets import Abandoned, Closed
 from oraclerag.local.wire.primitives import Reader
 from oraclerag.local.wire.requests import ExecuteFlag, ExecuteRequest, Option, read_again, read_execute
 from oraclerag.local.wire.results import put_directions, put_outs, put_returned
@@ -71,26 +71,32 @@ class Statements:
         """Read and run an execute request."""
         request = read_execute(reader, self._dialect.field_version)
         cursor = self._cursor(request)
+        is_new = request.sql is not None and not request.cursor
         rows: list[list[Raw]] = []
         count = 0
         defines: list[BindInfo] | None = None
-        if request.options & Option.DEFINE:
-            defines = read_bind_infos(reader, request.defines, self._dialect.field_version)
-        elif request.binds:
-            cursor.binds = read_bind_infos(reader, request.binds, self._dialect.field_version)
-            cursor.types = []
-            cursor.directions = cursor.order = None
-            count = 1 if request.is_query else request.executions
-            rows = self._read_rows(reader, cursor, cursor.absent_binds(), count)
-        elif request.options & _PARSE:
-            cursor.binds, cursor.types, cursor.order = [], [], None
+        try:
+            if request.options & Option.DEFINE:
+                defines = read_bind_infos(reader, request.defines, self._dialect.field_version)
+            elif request.binds:
+                cursor.binds = read_bind_infos(reader, request.binds, self._dialect.field_version)
+                cursor.types = []
+                cursor.directions = cursor.order = None
+                count = 1 if request.is_query else request.executions
+                rows = self._read_rows(reader, cursor, cursor.absent_binds(), count)
+            elif request.options & _PARSE:
+                cursor.binds, cursor.types, cursor.order = [], [], None
+        except Abandoned:
+            if is_new:  # the client will not hear of it
+                self._cursors.close(cursor.id)
+            raise
 
         def run() -> None:
             if defines is not None:
                 cursor.define(defines)
             self._run_execute(cursor, request, cursor.absent_binds(), rows, count, out, trip)
 
-        self._run(cursor, out, trip, run, is_new=request.sql is not None and not request.cursor)
+        self._run(cursor, out, trip, run, is_new=is_new)
 
     def execute_again(self, reader: Reader, out: bytearray, trip: Trip, *, fetches: bool) -> None:
         """Read and run a request to run an open cursor again; it carries values only, no declarations."""

@@ -88,9 +88,13 @@ class Session:
     def _serve_request(self) -> None:
         if self._channel.break_pending and not self._channel.reset():
             self._refuse(OraError(CANCELLED, CANCELLED_TEXT))
+        channel = self._channel
         try:
-            channel = self._channel
-            reader = Reader(channel.data(), channel.data, _LOGIN_LIMIT if self._calls is None else REQUEST_LIMIT)
+            first = channel.data()
+        except Abandoned:
+            return  # the break is pending and answered first next time
+        reader = Reader(first, channel.data, _LOGIN_LIMIT if self._calls is None else REQUEST_LIMIT)
+        try:
             kind = reader.u8()
             while kind == _PIGGYBACK:
                 code = self._read_head(reader)
@@ -100,7 +104,8 @@ class Session:
                 kind = reader.u8()
             self._serve_message(kind, reader)
         except Abandoned:
-            return  # the break is pending and answered first next time
+            channel.accept_break(in_pipeline=False)  # what comes before the client's reset is the rest of this request
+            self._refuse(OraError(CANCELLED, CANCELLED_TEXT))
 
     def _serve_message(self, kind: int, reader: Reader) -> None:
         out = bytearray()
