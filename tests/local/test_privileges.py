@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -277,6 +278,20 @@ def test_the_toolkit_works_as_these_users(installation: Installation) -> None:
         assert [hit.key.id for hit in searcher.search("paid twice", scope=Scope(manager=True))] == ["1"]
 
 
+def test_the_last_script_leaves_what_is_not_the_toolkits(installation: Installation) -> None:
+    installation.tracker.connection.rollback()
+    with installation.owner.connect() as connection, connection.cursor() as cursor:
+        for statement in script("drop_all.sql", installation.owner.user):
+            with pytest.raises(oracledb.DatabaseError, match="ORA-20000") if "TYPED" in statement else nullcontext():
+                cursor.execute(statement)
+            if "TYPED" in statement:  # what somebody types who is sure
+                cursor.execute(statement.replace("TYPED", "DROP"))
+        cursor.execute("SELECT OBJECT_NAME FROM USER_OBJECTS WHERE OBJECT_TYPE IN ('TABLE', 'VIEW') ORDER BY 1")
+        assert [name for (name,) in cursor] == ["SPRINT", "TASK", "TASK_COMMENT"]
+        cursor.execute("SELECT COUNT(*) FROM USER_MINING_MODELS")
+        assert cursor.fetchone() == (0,)
+
+
 # -- rules ------------------------------------------------------------------------------------------------------------
 
 
@@ -541,6 +556,18 @@ def test_an_administrator_may_everything(world: World, local_database: LocalData
     with world.sessions["c"].cursor() as cursor:
         cursor.execute("SELECT GRANTOR, PRIVILEGE FROM USER_TAB_PRIVS WHERE GRANTEE = USER")
         assert cursor.fetchall() == [(world.a.user, "READ")], "it is the owner who granted"
+
+
+def test_a_directory_is_read_by_whom_it_was_granted_to(world: World, local_database: LocalDatabase) -> None:
+    name = f"{world.a.user}_DIR"
+    load = f"BEGIN DBMS_VECTOR.LOAD_ONNX_MODEL('{name}', 'none.onnx', 'm', JSON('{{{{}}}}')); END;"
+    as_administrator(local_database, f"CREATE DIRECTORY {name} AS '/nowhere'")
+    assert world.outcome("b", load) == 22285
+    as_administrator(local_database, f"GRANT WRITE ON DIRECTORY {name} TO {world.b.user}")
+    assert world.outcome("b", load) == 22286
+    as_administrator(local_database, f"GRANT READ ON DIRECTORY {name} TO {world.b.user}")
+    assert world.outcome("b", load) == 22288, "there is no such file"
+    as_administrator(local_database, f"DROP DIRECTORY {name}")
 
 
 def test_one_changes_his_own_password(world: World) -> None:

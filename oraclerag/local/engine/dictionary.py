@@ -48,7 +48,8 @@ SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind = 'S'
 """
 _PRIVILEGES = """
-SELECT grantee, privilege, kind, owner, object, column_name FROM ora.privileges WHERE (grantor = 'SYS') = $1::bool
+SELECT grantee, privilege, kind, owner, object, column_name FROM ora.privileges
+WHERE (grantor = 'SYS' AND object = '') = $1::bool
 """
 _NOTE = """
 SELECT NOT a.attnotnull, i.vector_format::int4, i.length_unit = 'CHAR',
