@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,11 @@ class Refuses:
     """In place of a value: the expression is refused with this number."""
 
     number: int
+
+
+def at(*parts: int) -> dt.datetime:
+    """Give a DATE or TIMESTAMP as the driver does, without a zone."""
+    return dt.datetime(*parts)  # type: ignore[arg-type] # noqa: DTZ001
 
 
 Case = tuple[str, Any]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator
 from decimal import Decimal
 
@@ -10,7 +9,7 @@ import oracledb
 import pytest
 
 from tests.local.conftest import Account
-from tests.local.semantics import Case, Refuses, found, unlike
+from tests.local.semantics import Case, Refuses, unlike
 
 pytestmark = pytest.mark.one_size("standard")
 

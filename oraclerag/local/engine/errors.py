@@ -226,7 +226,8 @@ def _input_syntax(error: PgError, _: Context) -> Found:
     message = error.message
     if "json" in message:
         return 40441, "JSON syntax error"
-    if "vector" in message and error.detail.startswith(("Vector contents must start", "Junk after")):
+    opened = error.detail.startswith(("Vector contents must start", "Junk after"))
+    if "vector" in message and (opened or not message.rstrip().endswith(']"')):
         return 51804, "Invalid syntax for VECTOR value: it must be enclosed in square brackets"
     if "vector" in message:
         return 51805, "Vector is not properly formatted (dimension value is either not a number or infinity)"
@@ -240,7 +241,7 @@ def _input_syntax(error: PgError, _: Context) -> Found:
 def _numeric_range(error: PgError, _: Context) -> Found:
     if "field" in error.message or "field with precision" in error.detail:
         return 1438, "value larger than specified precision allowed for this column"
-    if "infinite value not allowed in vector" in error.message:
+    if "infinite value not allowed in vector" in error.message or "for type vector" in error.message:
         return 51806, "Vector column is not properly formatted (dimension value overflow)"
     return 1426, "numeric overflow"
 

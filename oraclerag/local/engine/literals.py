@@ -77,7 +77,7 @@ def timestamp(token: Token) -> Node:
     if found is None or (rest and time is None):
         raise OraError(1861, "literal does not match format string", token.position)
     hour, minute, second, fraction = time.groups() if time else ("0", "0", "0", None)
-    limits = ((hour, 23, 1849), (minute, 59, 1851), (second or "0", 59, 1852))
+    limits = ((hour, 23, 1850), (minute, 59, 1851), (second or "0", 59, 1852))
     for value, most, number_ in limits:
         if int(value) > most:
             raise OraError(number_, f"value {value} is out of range in a timestamp literal", token.position)

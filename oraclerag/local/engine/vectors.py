@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from oraclerag.local.engine.plan import Access, EmbedParameter
 from oraclerag.local.engine.scope import Column
 from oraclerag.local.engine.tree import Bind, Embedding, Node, Output, walk
-from oraclerag.local.engine.words import quote_text
+from oraclerag.local.engine.words import quote, quote_text
 from oraclerag.local.interface import OraError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _vector(node: Node) -> Node:
 def distance(left: Node, operator: str, right: Node) -> Node:
     """Give the distance of two vectors by an operator of pgvector or a function of schema ``ora``."""
     if operator == "squared":
-        return Node("power(", distance(left, "<->", right), ", 2)", type="double")
+        return Node("vector_l2_squared_distance(", _vector(left), ", ", _vector(right), ")", type="double")
     if operator.startswith("ora."):
         return Node(f"{operator}(", _vector(left), ", ", _vector(right), ")", type="double")
     return Node("(", _vector(left), f" {operator} ", _vector(right), ")", kind="distance", type="double")
@@ -83,6 +83,7 @@ def _to_vector(parser: ExpressionParser, name: str) -> Node:
         raise OraError(909, f"The number of arguments for function '{name}' is invalid.", position)
     value = parser.expression()
     dimensions = ""
+    whole = False
     if parser.accept(","):
         if not parser.accept("*"):
             dimensions = f"({parser.integer()})"
@@ -91,10 +92,14 @@ def _to_vector(parser: ExpressionParser, name: str) -> Node:
             if token.upper not in _FORMATS:
                 raise OraError(51802, f"Invalid vector format {token.text}", token.position)
             parser.position += 1
+            if token.upper == "BINARY":
+                parser.unsupported("vectors of format BINARY")
+            whole = token.upper == "INT8"
             if parser.accept(",") and not parser.accept("DENSE"):
                 parser.unsupported("sparse vectors")
     parser.need(")")
-    return Node("(", value, f")::vector{dimensions}", type="vector")
+    node = Node("(", value, f")::vector{dimensions}", type="vector")
+    return Node("ora.as_int8(", node, ")", type="vector") if whole else node
 
 
 def _serialize(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
@@ -125,6 +130,35 @@ def _one_vector(function: str) -> Callable[[ExpressionParser, str], Node]:
         return Node(f"{function}(", _vector(values[0]), ")", type="text" if name.endswith("FORMAT") else "number")
 
     return read
+
+
+class FormatOf(Node):
+    """VECTOR_DIMENSION_FORMAT: what the column was declared with, FLOAT32 for other expressions."""
+
+    __slots__ = ("vector",)
+
+    def __init__(self, vector: Node) -> None:
+        super().__init__(vector, type="text")
+        self.vector = vector
+
+    def write(self, output: Output) -> None:
+        """Write the call, with the column where it is one of a table."""
+        vector = self.vector
+        output.pieces.append("ora.vector_format(")
+        vector.write(output)
+        source = vector.source if isinstance(vector, Column) else None
+        if source is not None and source.schema and isinstance(vector, Column):
+            table = quote_text(f"{quote(source.schema)}.{quote(source.table)}")
+            output.pieces.append(f", {table}, {quote_text(vector.chain[-1])}")
+        output.pieces.append(")")
+
+
+def _format(parser: ExpressionParser, name: str) -> Node:
+    position = parser.token.position
+    values = parser.arguments()
+    if len(values) != 1:
+        raise OraError(909, f"The number of arguments for function '{name}' is invalid.", position)
+    return FormatOf(_vector(values[0]))
 
 
 class EmbedCall(Node):
@@ -203,7 +237,7 @@ CALLS: dict[str, Callable[[ExpressionParser, str], Node]] = {
     "VECTOR_NORM": _one_vector("ora.vector_norm"),
     "VECTOR_DIMS": _one_vector("ora.vector_dims"),
     "VECTOR_DIMENSION_COUNT": _one_vector("ora.vector_dims"),
-    "VECTOR_DIMENSION_FORMAT": _one_vector("ora.vector_format"),
+    "VECTOR_DIMENSION_FORMAT": _format,
     "VECTOR_EMBEDDING": _embedding,
     "VECTOR_CHUNKS": _chunks,
 }

@@ -27,14 +27,22 @@ DECLARE
   piece text;
   result text := '';
   fill_mode text := '';
+  last text := '';
 BEGIN
   WHILE rest <> '' LOOP
     piece := substring(pg_catalog.upper(rest) FROM '^(?:"[^"]*"|(?:SSSSS|SYYYY|RRRR|RR|FF[1-9]|FF|TZR|TZD|TS|DL|DS|X|J|HH24|HH12|HH|MI|MM|MONTH|MON|SS|DDD|DD|DAY|DY|D|YYYY|YYY|YY|Y|IYYY|IW|WW|W|Q|CC|AM|PM|A\.M\.|P\.M\.|BC|AD|B\.C\.|A\.D\.|RM|TZH|TZM|FM|FX|TH|Y,YYY)|[-/,.;:\s])');
-    IF piece IS NULL THEN
+    IF piece IS NULL AND rest ~* '^(S?YEAR|SPTH|THSP|SP|EE?|SCC|IYY|IY|I)' THEN
+      PERFORM ora.fail(3001, 'unimplemented feature: the element ' || pg_catalog.upper(left(rest, 4)) || ' of a date format');
+    ELSIF piece IS NULL THEN
       PERFORM ora.fail(1821, 'date format not recognized');
     END IF;
     piece := left(rest, length(piece));
     rest := substr(rest, length(piece) + 1);
+    IF pg_catalog.upper(piece) = 'TH' THEN  -- in the case of what it belongs to
+      result := result || CASE WHEN last = pg_catalog.upper(last) THEN 'TH' ELSE 'th' END;
+      CONTINUE;
+    END IF;
+    last := piece;
     IF pg_catalog.upper(piece) = 'FM' THEN  -- for all that follows, where PostgreSQL asks for it before each element
       fill_mode := CASE fill_mode WHEN '' THEN 'FM' ELSE '' END;
       CONTINUE;
@@ -61,13 +69,18 @@ DECLARE
   e text;
   digits text;
   yr int4; mo int4; dy int4; hr int4; mi int4; sc int4;
-  hour12 int4; half text; seconds_of_day int4; day_of_year int4; micro text := ''; zone text := '';
+  weekday int4; hour12 int4; half text; seconds_of_day int4; day_of_year int4; micro text := ''; zone text := '';
   months text[] := ARRAY['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'];
   long_months text[] := ARRAY['JANUARY', 'FEBRUARY', 'MARCH', 'APRIL', 'MAY', 'JUNE', 'JULY', 'AUGUST', 'SEPTEMBER', 'OCTOBER', 'NOVEMBER', 'DECEMBER'];
   now_date date := (statement_timestamp() AT TIME ZONE 'UTC')::date;
   width int4;
 BEGIN
   WHILE f <> '' LOOP
+    IF f ~* '^FX' THEN
+      PERFORM ora.fail(3001, 'unimplemented feature: the element FX of a date format');
+    ELSIF f ~* '^(IW|WW|W|Q|S?CC|IYYY|IYY|IY|I|TS)' THEN
+      PERFORM ora.fail(1820, 'format code cannot appear in date input format');
+    END IF;
     e := substring(pg_catalog.upper(f) FROM '^(?:"[^"]*"|(?:FM|FX|SYYYY|YYYY|RRRR|RR|YYY|YY|Y|MONTH|MON|MM|DDD|DD|DAY|DY|D|HH24|HH12|HH|MI|SSSSS|SS|FF[1-9]?|AM|PM|A\.M\.|P\.M\.|TZH|TZM|TZR|TZD|X)|[-/,.;:\s]+)');
     IF e IS NULL THEN
       PERFORM ora.fail(1821, 'date format not recognized');
@@ -102,7 +115,12 @@ BEGIN
       END IF;
       v := substr(v, CASE WHEN array_position(long_months, digits) IS NOT NULL THEN length(digits) ELSE 3 END + 1);
     ELSIF e IN ('DAY', 'DY') THEN
-      v := regexp_replace(v, '^[A-Za-z]+', '');
+      digits := substring(v FROM '^[A-Za-z]+');
+      weekday := array_position(ARRAY['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'], left(pg_catalog.upper(digits), 3)) - 1;
+      IF weekday IS NULL THEN
+        PERFORM ora.fail(1846, 'not a valid day of the week');
+      END IF;
+      v := substr(v, length(digits) + 1);
     ELSIF e IN ('AM', 'PM', 'A.M.', 'P.M.') THEN
       half := pg_catalog.upper(substring(pg_catalog.upper(v) FROM '^(?:A\.M\.|P\.M\.|AM|PM)'));
       IF half IS NULL THEN
@@ -170,6 +188,12 @@ BEGIN
     PERFORM ora.fail(1850, 'hour must be between 0 and 23');
   ELSIF hour12 NOT BETWEEN 1 AND 12 THEN
     PERFORM ora.fail(1849, 'hour must be between 1 and 12');
+  ELSIF hr IS NOT NULL AND half IS NOT NULL THEN
+    PERFORM ora.fail(1818, '''HH24'' precludes use of meridian indicator');
+  ELSIF day_of_year NOT BETWEEN 1 AND extract(doy FROM make_date(yr, 12, 31)) THEN
+    PERFORM ora.fail(1848, 'day of year must be between 1 and 365 (366 for leap year)');
+  ELSIF weekday <> extract(dow FROM make_date(yr, mo, dy)) AND day_of_year IS NULL THEN
+    PERFORM ora.fail(1835, 'day of week conflicts with Julian date');
   ELSIF mi > 59 THEN
     PERFORM ora.fail(1851, 'minutes must be between 0 and 59');
   ELSIF sc > 59 THEN
@@ -281,7 +305,7 @@ END $$;
 -- JSON_VALUE as text, over JSON_QUERY: PostgreSQL's own JSON_VALUE would write t and f for true and false, and RETURNING jsonb
 -- it gives NULL for every row after one that had none. The first form is inlined, so not STRICT.
 CREATE FUNCTION ora.json_scalar(jsonb) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT CASE WHEN jsonb_typeof($1) NOT IN ('object', 'array') THEN nullif($1 #>> '{}', '') END $$;
+  SELECT CASE jsonb_typeof($1) WHEN 'object' THEN NULL WHEN 'array' THEN NULL WHEN 'number' THEN trim_scale($1::numeric)::text ELSE nullif($1 #>> '{}', '') END $$;
 CREATE FUNCTION ora.json_scalar(j jsonb, strict boolean, otherwise text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
   IF jsonb_typeof(j) IN ('object', 'array') THEN
@@ -344,6 +368,7 @@ CREATE FUNCTION ora.div(numeric, numeric) RETURNS numeric LANGUAGE sql IMMUTABLE
   SELECT ora.digits($1::numeric(1000, 60) / $2) $$;
 CREATE FUNCTION ora.div(float8, float8) RETURNS float8 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT CASE WHEN $2 <> 0 THEN $1 / $2 WHEN $1 = 0 OR $1 = 'NaN' THEN 'NaN' ELSE sign($1) * 'Infinity'::float8 END $$;
+CREATE FUNCTION ora.div(interval, numeric) RETURNS interval LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT $1 / $2::float8 $$;
 CREATE FUNCTION ora.div(text, numeric) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.div(ora.num($1), $2) $$;
 CREATE FUNCTION ora.div(numeric, text) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.div($1, ora.num($2)) $$;
 CREATE FUNCTION ora.div(text, text) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.div(ora.num($1), ora.num($2)) $$;
@@ -634,7 +659,9 @@ BEGIN
   RETURN CASE WHEN $2 LIKE '%$%' THEN regexp_replace(result, '([0-9])', '$\1') ELSE result END;
 END $$;
 CREATE FUNCTION ora.to_char(float8, text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.to_char($1::numeric, $2) $$;
-CREATE FUNCTION ora.to_char(ora.odate, text) RETURNS text LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT nullif(pg_catalog.to_char($1::timestamp, ora.pg_format($2)), '') $$;
+CREATE FUNCTION ora.to_char(ora.odate, text) RETURNS text LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
+  SELECT CASE WHEN regexp_replace($2, '"[^"]*"', '', 'g') ~* 'FF|TZ' THEN ora.fail(1821, 'date format not recognized')
+    ELSE nullif(pg_catalog.to_char($1::timestamp, ora.pg_format($2)), '') END $$;
 CREATE FUNCTION ora.to_char(timestamp, text) RETURNS text LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT nullif(pg_catalog.to_char($1, ora.pg_format($2)), '') $$;
 CREATE FUNCTION ora.to_char(timestamptz, text) RETURNS text LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT nullif(pg_catalog.to_char($1, ora.pg_format($2)), '') $$;
 
@@ -740,11 +767,15 @@ BEGIN
     WHEN 'SYYYY' THEN 'year' WHEN 'YYYY' THEN 'year' WHEN 'YEAR' THEN 'year' WHEN 'YYY' THEN 'year' WHEN 'YY' THEN 'year' WHEN 'Y' THEN 'year'
     WHEN 'Q' THEN 'quarter' WHEN 'MONTH' THEN 'month' WHEN 'MON' THEN 'month' WHEN 'MM' THEN 'month' WHEN 'RM' THEN 'month' WHEN 'IW' THEN 'week'
     WHEN 'DDD' THEN 'day' WHEN 'DD' THEN 'day' WHEN 'J' THEN 'day' WHEN 'HH' THEN 'hour' WHEN 'HH12' THEN 'hour' WHEN 'HH24' THEN 'hour' WHEN 'MI' THEN 'minute'
-    WHEN 'CC' THEN 'century' WHEN 'DAY' THEN 'sunday' WHEN 'DY' THEN 'sunday' WHEN 'D' THEN 'sunday' ELSE ora.fail(1898, 'too many precision specifiers') END;
+    WHEN 'CC' THEN 'century' WHEN 'DAY' THEN 'sunday' WHEN 'DY' THEN 'sunday' WHEN 'D' THEN 'sunday'
+    WHEN 'IYYY' THEN 'isoyear' WHEN 'IY' THEN 'isoyear' WHEN 'I' THEN 'isoyear' WHEN 'WW' THEN 'week of year' WHEN 'W' THEN 'week of month' ELSE ora.fail(1898, 'too many precision specifiers') END;
 END $$;
 CREATE FUNCTION ora.trunc(d ora.odate, format text DEFAULT 'DD') RETURNS ora.odate LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT ora.timestamp_odate(CASE ora.date_unit(format)
     WHEN 'sunday' THEN date_trunc('day', d::timestamp) - make_interval(days => extract(dow FROM d::timestamp)::int4)
+    WHEN 'isoyear' THEN date_trunc('week', make_date(extract(isoyear FROM d::timestamp)::int4, 1, 4)::timestamp)
+    WHEN 'week of year' THEN date_trunc('day', d::timestamp) - make_interval(days => (extract(doy FROM d::timestamp)::int4 - 1) % 7)
+    WHEN 'week of month' THEN date_trunc('day', d::timestamp) - make_interval(days => (extract(day FROM d::timestamp)::int4 - 1) % 7)
     ELSE date_trunc(ora.date_unit(format), d::timestamp) END) $$;
 CREATE FUNCTION ora.trunc(t timestamp, format text DEFAULT 'DD') RETURNS ora.odate LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT ora.trunc(ora.timestamp_odate(t), format) $$;
@@ -752,6 +783,19 @@ CREATE FUNCTION ora.trunc(t timestamptz, format text DEFAULT 'DD') RETURNS ora.o
   SELECT ora.trunc(ora.timestamptz_odate(t), format) $$;
 CREATE FUNCTION ora.round(d ora.odate) RETURNS ora.odate LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT ora.timestamp_odate(date_trunc('day', d::timestamp + interval '12 hours')) $$;
+-- Years round up on July 1, quarters on the 16th of their second month, months on the 16th.
+CREATE FUNCTION ora.round(d ora.odate, format text) RETURNS ora.odate LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT CASE ora.date_unit(format)
+    WHEN 'year' THEN ora.trunc(ora.timestamp_odate(d::timestamp + interval '6 months'), 'YYYY')
+    WHEN 'quarter' THEN ora.trunc(ora.timestamp_odate(date_trunc('month', d::timestamp) + interval '1 month'
+      + CASE WHEN extract(day FROM d::timestamp) >= 16 THEN interval '1 month' ELSE interval '0' END), 'Q')
+    WHEN 'month' THEN ora.trunc(ora.timestamp_odate(d::timestamp + CASE WHEN extract(day FROM d::timestamp) >= 16 THEN interval '16 days' ELSE interval '0' END), 'MM')
+    WHEN 'day' THEN ora.round(d)
+    WHEN 'hour' THEN ora.trunc(ora.timestamp_odate(d::timestamp + interval '30 minutes'), 'HH24')
+    WHEN 'minute' THEN ora.trunc(ora.timestamp_odate(d::timestamp + interval '30 seconds'), 'MI')
+    ELSE ora.to_date(ora.fail(3001, 'unimplemented feature: ROUND of a date to ' || format)) END $$;
+CREATE FUNCTION ora.round(t timestamp, format text DEFAULT 'DD') RETURNS ora.odate LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT ora.round(ora.timestamp_odate(t), format) $$;
 CREATE FUNCTION ora.last_day(d ora.odate) RETURNS ora.odate LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT ora.timestamp_odate(date_trunc('month', d::timestamp) + interval '1 month - 1 day' + (d::timestamp - date_trunc('day', d::timestamp))) $$;
 CREATE FUNCTION ora.last_day(t timestamptz) RETURNS ora.odate LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT ora.last_day(ora.timestamptz_odate(t)) $$;
@@ -924,6 +968,16 @@ CREATE FUNCTION ora.json_insert(j jsonb, path text[], item jsonb) RETURNS jsonb 
 CREATE FUNCTION ora.vector_dims(vector) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT public.vector_dims($1)::numeric $$;
 CREATE FUNCTION ora.vector_norm(vector) RETURNS float8 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT public.vector_norm($1) $$;
 CREATE FUNCTION ora.vector_format(vector) RETURNS ora.varchar2 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT 'FLOAT32'::text::ora.varchar2 $$;
+CREATE FUNCTION ora.vector_format(v vector, relation text, attribute text) RETURNS text LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN CASE (SELECT i.vector_format FROM ora.column_info i JOIN pg_attribute a ON a.attrelid = i.rel AND a.attnum = i.number
+    WHERE i.rel = to_regclass(relation) AND a.attname = attribute) WHEN 3 THEN 'FLOAT64' WHEN 4 THEN 'INT8' ELSE 'FLOAT32' END;
+END $$;
+CREATE FUNCTION ora.as_int8(v vector) RETURNS vector LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  PERFORM ora.fits_int8(v);
+  RETURN v;
+END $$;
 CREATE FUNCTION ora.hamming_distance(a vector, b vector) RETURNS float8 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   IF public.vector_dims(a) <> public.vector_dims(b) THEN
