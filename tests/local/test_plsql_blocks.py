@@ -10,7 +10,8 @@ from typing import Any
 import oracledb
 import pytest
 
-from tests.local.conftest import Account
+from oraclerag.local import LocalDatabase
+from tests.local.conftest import Account, as_administrator
 
 NEW_YEAR = dt.datetime(2026, 1, 2)  # noqa: DTZ001 - DATE has no zone
 
@@ -196,7 +197,10 @@ def test_out_and_in_out_binds(cursor: oracledb.Cursor) -> None:
         cursor.execute("BEGIN :s := 'much too long'; END;", s=small)
 
 
-def test_sqlalchemys_question_for_the_transaction(owner: oracledb.Connection, cursor: oracledb.Cursor) -> None:
+def test_sqlalchemys_question_for_the_transaction(
+    local_database: LocalDatabase, owner: oracledb.Connection, cursor: oracledb.Cursor
+) -> None:
+    as_administrator(local_database, f"GRANT SELECT ANY DICTIONARY TO {owner.username}")
     identifier = out(cursor, "begin :o := dbms_transaction.local_transaction_id( TRUE ); end;")
     assert owner.transaction_in_progress
     usn, slot, sequence = identifier.split(".")

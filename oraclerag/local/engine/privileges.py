@@ -32,6 +32,9 @@ _ANY_OBJECT = {
     "MINING MODEL": ("SELECT ANY MINING MODEL", "ALTER ANY MINING MODEL", "DROP ANY MINING MODEL"),
 }
 
+_FOR_EVERYBODY = frozenset({"V$VERSION", "V$OPTION", "V$NLS_PARAMETERS"})
+_FOR_DEVELOPERS = frozenset({"V$PARAMETER"})  # READ on it comes with DB_DEVELOPER_ROLE
+
 _VIEWS_DEEP = 20
 
 
@@ -94,11 +97,21 @@ class Rights:
     def columns(self, schema: str, table: str) -> tuple[tuple[str, str], ...] | None:
         """Give names and types of a table's columns as the dictionary does; None for one that is not there for him."""
         dictionary = self._dictionary
-        if schema != self.user and dictionary.relation(schema, table) is not None:
+        if dictionary.relation(schema, table) is None:
+            return dictionary.columns(schema, table) if self._reads_view(table) else None
+        if schema != self.user:
             owner, name = self._target(schema, table)
             if not self.sees(owner, name):
                 return None
         return dictionary.columns(schema, table)
+
+    def _reads_view(self, name: str) -> bool:
+        """Whether a view of the dictionary is there for him: those of all objects and of the instance take a right."""
+        if not name.startswith(("DBA_", "V$")) or name in _FOR_EVERYBODY:
+            return True
+        if self.may("SELECT ANY DICTIONARY") or self.includes("SELECT_CATALOG_ROLE"):
+            return True
+        return name in _FOR_DEVELOPERS and self.includes("DB_DEVELOPER_ROLE")
 
     def permit(self, accesses: Sequence[Access]) -> None:
         """Raise what Oracle says to somebody who may not do what a statement does."""
@@ -122,8 +135,10 @@ class Rights:
 
     def _permit_table(self, access: Access) -> None:
         relation = self._dictionary.relation(access.schema, access.name)
-        if relation is None:
-            return  # a view of the dictionary, or nothing at all
+        if relation is None:  # a view of the dictionary, or nothing at all
+            if not self._reads_view(access.name):
+                raise OraError(942, f'table or view "{access.schema}"."{access.name}" does not exist')
+            return
         if relation.is_view:
             schema, name = self._target(access.schema, access.name)
             if (schema, name) != (access.schema, access.name):

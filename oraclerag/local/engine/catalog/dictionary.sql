@@ -133,6 +133,15 @@ CREATE FUNCTION ora.transaction_id() RETURNS text LANGUAGE sql STABLE AS $$
 -- one has a privilege on.
 
 CREATE FUNCTION ora.name(n name) RETURNS ora.varchar2 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT n::text::ora.varchar2 $$;
+-- Make a view of what another shows, without some of its columns: USER_ views have no column for the owner.
+CREATE FUNCTION ora.part_of_view(view text, base text, condition text, hidden text[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE pg_catalog.format('CREATE VIEW ora.%I AS SELECT %s FROM ora.%I WHERE %s', view,
+    (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FROM pg_attribute a
+      WHERE a.attrelid = pg_catalog.format('ora.%I', base)::regclass AND a.attnum > 0 AND a.attname <> ALL (hidden)), base, condition);
+END $$;
+CREATE FUNCTION ora.own_view(view text, base text, owner text, VARIADIC also text[] DEFAULT '{}') RETURNS void LANGUAGE sql AS $$
+  SELECT ora.part_of_view(view, base, pg_catalog.format('%I::text = ora.usr()', owner), also || owner) $$;
 CREATE VIEW ora.schemas AS
   SELECT n.oid, n.nspname FROM pg_namespace n JOIN ora.users u ON u.name = n.nspname;
 CREATE VIEW ora.granted_objects AS
@@ -179,7 +188,7 @@ CREATE VIEW ora."ALL_TABLES" AS
     'NO'::ora.varchar2 AS "DROPPED", 'NO'::ora.varchar2 AS "READ_ONLY", 'NO'::ora.varchar2 AS "EXTERNAL",
     CASE WHEN EXISTS (SELECT 1 FROM ora.row_movement m WHERE m.relation = c.oid) THEN 'ENABLED' ELSE 'DISABLED' END::ora.varchar2 AS "ROW_MOVEMENT"
   FROM ora.relations c LEFT JOIN ora.storage_note s ON s.relation = c.oid WHERE c.relkind = 'r';
-CREATE VIEW ora."USER_TABLES" AS SELECT * FROM ora."ALL_TABLES" WHERE "OWNER"::text = ora.usr();
+SELECT ora.own_view('USER_TABLES', 'ALL_TABLES', 'OWNER');
 
 -- TEXT here, and TRIGGER_BODY below, are LONG in Oracle: drivers give text, not a locator.
 CREATE VIEW ora."ALL_VIEWS" AS
@@ -188,7 +197,7 @@ CREATE VIEW ora."ALL_VIEWS" AS
     NULL::ora.varchar2 AS "VIEW_TYPE", CASE WHEN v.read_only THEN 'Y' ELSE 'N' END::ora.varchar2 AS "READ_ONLY"
   FROM (SELECT c.nspname::text AS owner, c.relname::text AS name, t.source, t.read_only FROM ora.relations c JOIN ora.view_texts t ON t.rel = c.oid
     UNION ALL SELECT owner, name, source, read_only FROM ora.invalid_views i WHERE ora.sees(i.owner, i.name)) v;
-CREATE VIEW ora."USER_VIEWS" AS SELECT * FROM ora."ALL_VIEWS" WHERE "OWNER"::text = ora.usr();
+SELECT ora.own_view('USER_VIEWS', 'ALL_VIEWS', 'OWNER');
 
 -- Of views alone: what triggers depend on is not kept.
 CREATE VIEW ora."ALL_DEPENDENCIES" AS
@@ -200,7 +209,7 @@ CREATE VIEW ora."ALL_DEPENDENCIES" AS
   FROM ora.relations v JOIN ora.view_texts t ON t.rel = v.oid JOIN pg_rewrite w ON w.ev_class = v.oid
     JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> v.oid
     JOIN ora.relations r ON r.oid = d.refobjid AND r.relkind IN ('r', 'v');
-CREATE VIEW ora."USER_DEPENDENCIES" AS SELECT * FROM ora."ALL_DEPENDENCIES" WHERE "OWNER"::text = ora.usr();
+SELECT ora.own_view('USER_DEPENDENCIES', 'ALL_DEPENDENCIES', 'OWNER');
 
 CREATE VIEW ora."ALL_MVIEWS" AS
   SELECT NULL::ora.varchar2 AS "OWNER", NULL::ora.varchar2 AS "MVIEW_NAME", NULL::ora.clob AS "QUERY" WHERE false;
@@ -252,9 +261,10 @@ CREATE VIEW ora."ALL_TAB_COLS" AS
     LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
     LEFT JOIN ora.column_info i ON i.rel = c.oid AND i.number = a.attnum
   WHERE c.relkind IN ('r', 'v');
-CREATE VIEW ora."USER_TAB_COLS" AS SELECT * FROM ora."ALL_TAB_COLS" WHERE "OWNER"::text = ora.usr();
-CREATE VIEW ora."ALL_TAB_COLUMNS" AS SELECT * FROM ora."ALL_TAB_COLS";
-CREATE VIEW ora."USER_TAB_COLUMNS" AS SELECT * FROM ora."ALL_TAB_COLS" WHERE "OWNER"::text = ora.usr();
+SELECT ora.own_view('USER_TAB_COLS', 'ALL_TAB_COLS', 'OWNER');
+-- Without what is said of hidden columns alone.
+SELECT ora.part_of_view('ALL_TAB_COLUMNS', 'ALL_TAB_COLS', 'true', ARRAY['HIDDEN_COLUMN', 'VIRTUAL_COLUMN', 'SEGMENT_COLUMN_ID', 'INTERNAL_COLUMN_ID', 'QUALIFIED_COL_NAME', 'USER_GENERATED']);
+SELECT ora.own_view('USER_TAB_COLUMNS', 'ALL_TAB_COLUMNS', 'OWNER');
 
 CREATE VIEW ora."ALL_TAB_IDENTITY_COLS" AS
   SELECT ora.name(c.nspname) AS "OWNER", ora.name(c.relname) AS "TABLE_NAME", ora.name(a.attname) AS "COLUMN_NAME",
@@ -266,7 +276,7 @@ CREATE VIEW ora."ALL_TAB_IDENTITY_COLS" AS
   FROM ora.column_info i JOIN ora.relations c ON c.oid = i.rel JOIN pg_attribute a ON a.attrelid = i.rel AND a.attnum = i.number
     JOIN pg_class s ON s.oid = i.sequence JOIN pg_sequence q ON q.seqrelid = i.sequence
   WHERE i.identity IS NOT NULL;
-CREATE VIEW ora."USER_TAB_IDENTITY_COLS" AS SELECT * FROM ora."ALL_TAB_IDENTITY_COLS" WHERE "OWNER"::text = ora.usr();
+SELECT ora.own_view('USER_TAB_IDENTITY_COLS', 'ALL_TAB_IDENTITY_COLS', 'OWNER');
 
 -- Indexes. One whose name ends in $NULLS belongs to a unique key and has no counterpart in Oracle. A descending column is an
 -- expression to Oracle: its name is a hidden column's, the index is function-based.
@@ -280,7 +290,7 @@ CREATE VIEW ora."ALL_INDEXES" AS
     NULL::numeric AS "PREFIX_LENGTH", coalesce(s.tablespace, 'USERS')::ora.varchar2 AS "TABLESPACE_NAME",
     coalesce(s.ini_trans, 2)::numeric AS "INI_TRANS", coalesce(s.pct_free, 10)::numeric AS "PCT_FREE",
     coalesce(v.status, 'VALID')::ora.varchar2 AS "STATUS", CASE WHEN i.reltuples >= 0 THEN i.reltuples::numeric END AS "NUM_ROWS",
-    '1'::ora.varchar2 AS "DEGREE", 'NO'::ora.varchar2 AS "PARTITIONED", 'N'::ora.varchar2 AS "TEMPORARY",
+    pg_stat_get_last_analyze_time(t.oid)::timestamp::ora.odate AS "LAST_ANALYZED", '1'::ora.varchar2 AS "DEGREE", 'NO'::ora.varchar2 AS "PARTITIONED", 'N'::ora.varchar2 AS "TEMPORARY",
     CASE WHEN i.relname LIKE 'SYS\_C%' THEN 'Y' ELSE 'N' END::ora.varchar2 AS "GENERATED", 'N'::ora.varchar2 AS "SECONDARY",
     NULL::ora.varchar2 AS "ITYP_OWNER", NULL::ora.varchar2 AS "ITYP_NAME", NULL::ora.varchar2 AS "PARAMETERS",
     NULL::ora.varchar2 AS "DOMIDX_STATUS", NULL::ora.varchar2 AS "DOMIDX_OPSTATUS",
@@ -291,7 +301,7 @@ CREATE VIEW ora."ALL_INDEXES" AS
   FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN ora.relations t ON t.oid = x.indrelid
     LEFT JOIN ora.vector_indexes v ON v.idx = i.oid LEFT JOIN ora.storage_note s ON s.relation = i.oid
   WHERE i.relname NOT LIKE '%$NULLS';
-CREATE VIEW ora."USER_INDEXES" AS SELECT * FROM ora."ALL_INDEXES" WHERE "OWNER"::text = ora.usr();
+SELECT ora.own_view('USER_INDEXES', 'ALL_INDEXES', 'OWNER');
 
 CREATE VIEW ora."ALL_IND_COLUMNS" AS
   SELECT ora.name(t.nspname) AS "INDEX_OWNER", ora.name(i.relname) AS "INDEX_NAME", ora.name(t.nspname) AS "TABLE_OWNER",
@@ -305,7 +315,7 @@ CREATE VIEW ora."ALL_IND_COLUMNS" AS
     LEFT JOIN ora.vector_indexes v ON v.idx = i.oid
     LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number AND k.number > 0
   WHERE i.relname NOT LIKE '%$NULLS';
-CREATE VIEW ora."USER_IND_COLUMNS" AS SELECT * FROM ora."ALL_IND_COLUMNS" WHERE "INDEX_OWNER"::text = ora.usr();
+SELECT ora.own_view('USER_IND_COLUMNS', 'ALL_IND_COLUMNS', 'INDEX_OWNER', 'TABLE_OWNER');
 
 CREATE VIEW ora."ALL_IND_EXPRESSIONS" AS
   SELECT ora.name(t.nspname) AS "INDEX_OWNER", ora.name(i.relname) AS "INDEX_NAME", ora.name(t.nspname) AS "TABLE_OWNER",
@@ -318,7 +328,7 @@ CREATE VIEW ora."ALL_IND_EXPRESSIONS" AS
         JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number
         WHERE k.number > 0 AND (x.indoption::int2[])[k.position - 1] & 1 = 1
     ) e;
-CREATE VIEW ora."USER_IND_EXPRESSIONS" AS SELECT * FROM ora."ALL_IND_EXPRESSIONS" WHERE "INDEX_OWNER"::text = ora.usr();
+SELECT ora.own_view('USER_IND_EXPRESSIONS', 'ALL_IND_EXPRESSIONS', 'INDEX_OWNER', 'TABLE_OWNER');
 
 -- Constraints. Length checks (LEN$n) and the NOT NULL that PostgreSQL derives from a primary key (lower-case name) are left out.
 CREATE VIEW ora.visible_constraints AS
@@ -354,12 +364,12 @@ CREATE VIEW ora."ALL_TAB_COMMENTS" AS
   SELECT ora.name(c.nspname) AS "OWNER", ora.name(c.relname) AS "TABLE_NAME", CASE c.relkind WHEN 'r' THEN 'TABLE' ELSE 'VIEW' END::ora.varchar2 AS "TABLE_TYPE",
     obj_description(c.oid, 'pg_class')::ora.varchar2 AS "COMMENTS"
   FROM ora.relations c WHERE c.relkind IN ('r', 'v');
-CREATE VIEW ora."USER_TAB_COMMENTS" AS SELECT * FROM ora."ALL_TAB_COMMENTS" WHERE "OWNER"::text = ora.usr();
+SELECT ora.own_view('USER_TAB_COMMENTS', 'ALL_TAB_COMMENTS', 'OWNER');
 CREATE VIEW ora."ALL_COL_COMMENTS" AS
   SELECT ora.name(c.nspname) AS "OWNER", ora.name(c.relname) AS "TABLE_NAME", ora.name(a.attname) AS "COLUMN_NAME",
     col_description(c.oid, a.attnum)::ora.varchar2 AS "COMMENTS"
   FROM ora.relations c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped WHERE c.relkind IN ('r', 'v');
-CREATE VIEW ora."USER_COL_COMMENTS" AS SELECT * FROM ora."ALL_COL_COMMENTS" WHERE "OWNER"::text = ora.usr();
+SELECT ora.own_view('USER_COL_COMMENTS', 'ALL_COL_COMMENTS', 'OWNER');
 CREATE VIEW ora."ALL_MVIEW_COMMENTS" AS
   SELECT NULL::ora.varchar2 AS "OWNER", NULL::ora.varchar2 AS "MVIEW_NAME", NULL::ora.varchar2 AS "COMMENTS" WHERE false;
 
@@ -370,13 +380,13 @@ CREATE VIEW ora."ALL_SEQUENCES" AS
     CASE WHEN o.ordered THEN 'Y' ELSE 'N' END::ora.varchar2 AS "ORDER_FLAG", coalesce(o.cache, 20)::numeric AS "CACHE_SIZE",
     coalesce(pg_sequence_last_value(c.oid) + q.seqincrement, q.seqstart)::numeric AS "LAST_NUMBER"
   FROM ora.relations c JOIN pg_sequence q ON q.seqrelid = c.oid LEFT JOIN ora.sequence_options o ON o.seq = c.oid;
-CREATE VIEW ora."USER_SEQUENCES" AS SELECT * FROM ora."ALL_SEQUENCES" WHERE "SEQUENCE_OWNER"::text = ora.usr();
+SELECT ora.own_view('USER_SEQUENCES', 'ALL_SEQUENCES', 'SEQUENCE_OWNER');
 
 CREATE VIEW ora."ALL_SYNONYMS" AS
   SELECT owner::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "SYNONYM_NAME", table_owner::ora.varchar2 AS "TABLE_OWNER",
     table_name::ora.varchar2 AS "TABLE_NAME", NULL::ora.varchar2 AS "DB_LINK" FROM ora.synonyms s
   WHERE ora.sees(s.owner, s.name) OR ora.sees(s.table_owner, s.table_name) OR (SELECT ora.may('SELECT ANY TABLE'));
-CREATE VIEW ora."USER_SYNONYMS" AS SELECT * FROM ora."ALL_SYNONYMS" WHERE "OWNER"::text = ora.usr();
+SELECT ora.own_view('USER_SYNONYMS', 'ALL_SYNONYMS', 'OWNER');
 CREATE VIEW ora."ALL_DB_LINKS" AS
   SELECT NULL::ora.varchar2 AS "OWNER", NULL::ora.varchar2 AS "DB_LINK", NULL::ora.varchar2 AS "USERNAME", NULL::ora.varchar2 AS "HOST" WHERE false;
 CREATE VIEW ora."ALL_DIRECTORIES" AS
@@ -398,11 +408,11 @@ CREATE VIEW ora."ALL_TRIGGERS" AS
     'PL/SQL     '::ora.varchar2 AS "ACTION_TYPE", t.body::ora.varchar2 AS "TRIGGER_BODY"
   FROM ora.triggers t JOIN pg_class c ON c.oid = t.rel JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE current_setting('ora.user') IN (t.owner, n.nspname) OR (SELECT ora.may('CREATE ANY TRIGGER', 'ALTER ANY TRIGGER', 'DROP ANY TRIGGER'));
-CREATE VIEW ora."USER_TRIGGERS" AS SELECT * FROM ora."ALL_TRIGGERS" WHERE "OWNER"::text = ora.usr();
+SELECT ora.own_view('USER_TRIGGERS', 'ALL_TRIGGERS', 'OWNER');
 CREATE VIEW ora."ALL_ERRORS" AS
   SELECT NULL::ora.varchar2 AS "OWNER", NULL::ora.varchar2 AS "NAME", NULL::ora.varchar2 AS "TYPE", NULL::numeric AS "SEQUENCE", NULL::numeric AS "LINE",
     NULL::numeric AS "POSITION", NULL::ora.varchar2 AS "TEXT", NULL::ora.varchar2 AS "ATTRIBUTE", NULL::numeric AS "MESSAGE_NUMBER" WHERE false;
-CREATE VIEW ora."USER_ERRORS" AS SELECT * FROM ora."ALL_ERRORS";
+SELECT ora.own_view('USER_ERRORS', 'ALL_ERRORS', 'OWNER');
 
 CREATE VIEW ora.visible_models AS
   SELECT * FROM ora.model m WHERE ora.sees(m.owner, m.name) OR (SELECT ora.may('SELECT ANY MINING MODEL', 'ALTER ANY MINING MODEL', 'DROP ANY MINING MODEL'));
@@ -410,7 +420,7 @@ CREATE VIEW ora."ALL_MINING_MODELS" AS
   SELECT owner::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "MODEL_NAME", 'EMBEDDING'::ora.varchar2 AS "MINING_FUNCTION", 'ONNX'::ora.varchar2 AS "ALGORITHM",
     'NATIVE'::ora.varchar2 AS "ALGORITHM_TYPE", created::timestamp::ora.odate AS "CREATION_DATE", 0::numeric AS "BUILD_DURATION",
     octet_length(data)::numeric AS "MODEL_SIZE", 'NO'::ora.varchar2 AS "PARTITIONED", NULL::ora.varchar2 AS "COMMENTS" FROM ora.visible_models;
-CREATE VIEW ora."USER_MINING_MODELS" AS SELECT * FROM ora."ALL_MINING_MODELS" WHERE "OWNER"::text = ora.usr();
+SELECT ora.own_view('USER_MINING_MODELS', 'ALL_MINING_MODELS', 'OWNER');
 CREATE VIEW ora."ALL_MINING_MODEL_ATTRIBUTES" AS
   SELECT owner::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "MODEL_NAME", 'ORA$ONNXTARGET'::ora.varchar2 AS "ATTRIBUTE_NAME",
     'VECTOR'::ora.varchar2 AS "ATTRIBUTE_TYPE", 'VECTOR'::ora.varchar2 AS "DATA_TYPE", NULL::numeric AS "DATA_LENGTH",
@@ -421,7 +431,7 @@ CREATE VIEW ora."ALL_MINING_MODEL_ATTRIBUTES" AS
   FROM ora.visible_models m CROSS JOIN LATERAL jsonb_each(m.metadata -> 'input') i(tensor, attributes)
     CROSS JOIN LATERAL jsonb_array_elements_text(i.attributes) a(attribute)
   WHERE jsonb_typeof(m.metadata -> 'input') = 'object';
-CREATE VIEW ora."USER_MINING_MODEL_ATTRIBUTES" AS SELECT * FROM ora."ALL_MINING_MODEL_ATTRIBUTES" WHERE "OWNER"::text = ora.usr();
+SELECT ora.own_view('USER_MINING_MODEL_ATTRIBUTES', 'ALL_MINING_MODEL_ATTRIBUTES', 'OWNER');
 
 CREATE VIEW ora."ALL_OBJECTS" AS
   SELECT ora.name(c.nspname) AS "OWNER", ora.name(c.relname) AS "OBJECT_NAME", NULL::ora.varchar2 AS "SUBOBJECT_NAME", c.oid::int8::numeric AS "OBJECT_ID",
@@ -441,11 +451,22 @@ CREATE VIEW ora."ALL_OBJECTS" AS
   UNION ALL
   SELECT 'SYS'::ora.varchar2, p.name::ora.varchar2, NULL, NULL, 'PACKAGE'::ora.varchar2, 'VALID'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2, 'N'::ora.varchar2
   FROM (VALUES ('DBMS_VECTOR'), ('DBMS_DATA_MINING'), ('DBMS_STATS'), ('DBMS_OUTPUT'), ('DBMS_SESSION'), ('DBMS_TRANSACTION'), ('DBMS_LOB')) p(name);
-CREATE VIEW ora."USER_OBJECTS" AS SELECT * FROM ora."ALL_OBJECTS" WHERE "OWNER"::text = ora.usr();
+SELECT ora.own_view('USER_OBJECTS', 'ALL_OBJECTS', 'OWNER');
 CREATE VIEW ora."USER_SEGMENTS" AS
   SELECT ora.name(c.relname) AS "SEGMENT_NAME", CASE c.relkind WHEN 'r' THEN 'TABLE' ELSE 'INDEX' END::ora.varchar2 AS "SEGMENT_TYPE",
-    'USERS'::ora.varchar2 AS "TABLESPACE_NAME", pg_total_relation_size(c.oid)::numeric AS "BYTES"
+    'USERS'::ora.varchar2 AS "TABLESPACE_NAME", pg_total_relation_size(c.oid)::numeric AS "BYTES",
+    (pg_total_relation_size(c.oid) / 8192)::numeric AS "BLOCKS"
   FROM ora.relations c WHERE c.relkind IN ('r', 'i') AND c.nspname = ora.usr();
+
+-- Types of objects and collections: there are none.
+CREATE VIEW ora."ALL_TYPES" AS
+  SELECT NULL::ora.varchar2 AS "OWNER", NULL::ora.varchar2 AS "TYPE_NAME", NULL::bytea AS "TYPE_OID", NULL::ora.varchar2 AS "TYPECODE", NULL::numeric AS "ATTRIBUTES",
+    NULL::numeric AS "METHODS", NULL::ora.varchar2 AS "PREDEFINED", NULL::ora.varchar2 AS "INCOMPLETE", NULL::ora.varchar2 AS "FINAL", NULL::ora.varchar2 AS "INSTANTIABLE",
+    NULL::ora.varchar2 AS "PERSISTABLE", NULL::ora.varchar2 AS "SUPERTYPE_OWNER", NULL::ora.varchar2 AS "SUPERTYPE_NAME" WHERE false;
+CREATE VIEW ora."ALL_COLL_TYPES" AS
+  SELECT NULL::ora.varchar2 AS "OWNER", NULL::ora.varchar2 AS "TYPE_NAME", NULL::ora.varchar2 AS "COLL_TYPE", NULL::numeric AS "UPPER_BOUND",
+    NULL::ora.varchar2 AS "ELEM_TYPE_MOD", NULL::ora.varchar2 AS "ELEM_TYPE_OWNER", NULL::ora.varchar2 AS "ELEM_TYPE_NAME", NULL::numeric AS "LENGTH",
+    NULL::numeric AS "PRECISION", NULL::numeric AS "SCALE", NULL::ora.varchar2 AS "CHARACTER_SET_NAME", NULL::ora.varchar2 AS "ELEM_STORAGE" WHERE false;
 
 -- Privileges.
 CREATE VIEW ora."SESSION_PRIVS" AS
@@ -477,10 +498,34 @@ CREATE VIEW ora."USER_TAB_PRIVS" AS
   SELECT "GRANTEE", "TABLE_SCHEMA" AS "OWNER", "TABLE_NAME", "GRANTOR", "PRIVILEGE", "GRANTABLE", 'NO'::ora.varchar2 AS "HIERARCHY", "TYPE"
   FROM ora."ALL_TAB_PRIVS" WHERE ora.usr() IN ("GRANTEE"::text, "GRANTOR"::text, "TABLE_SCHEMA"::text);
 
+-- What only the catalog's readers see (SELECT_CATALOG_ROLE, SELECT ANY DICTIONARY), and all of it.
+CREATE VIEW ora."DBA_USERS" AS
+  SELECT u."USERNAME", u."USER_ID", 'OPEN'::ora.varchar2 AS "ACCOUNT_STATUS", 'USERS'::ora.varchar2 AS "DEFAULT_TABLESPACE", 'TEMP'::ora.varchar2 AS "TEMPORARY_TABLESPACE",
+    u."CREATED", 'DEFAULT'::ora.varchar2 AS "PROFILE", u."COMMON", u."ORACLE_MAINTAINED" FROM ora."ALL_USERS" u;
+CREATE VIEW ora."DBA_ROLES" AS
+  SELECT name::ora.varchar2 AS "ROLE", 'NO'::ora.varchar2 AS "PASSWORD_REQUIRED", 'NONE'::ora.varchar2 AS "AUTHENTICATION_TYPE", 'NO'::ora.varchar2 AS "COMMON" FROM ora.roles;
+CREATE VIEW ora."DBA_SYS_PRIVS" AS
+  SELECT grantee::ora.varchar2 AS "GRANTEE", privilege::ora.varchar2 AS "PRIVILEGE", CASE WHEN grantable THEN 'YES' ELSE 'NO' END::ora.varchar2 AS "ADMIN_OPTION",
+    'NO'::ora.varchar2 AS "COMMON", 'NO'::ora.varchar2 AS "INHERITED" FROM ora.privileges WHERE kind = 'SYSTEM';
+CREATE VIEW ora."DBA_ROLE_PRIVS" AS
+  SELECT grantee::ora.varchar2 AS "GRANTEE", privilege::ora.varchar2 AS "GRANTED_ROLE", CASE WHEN grantable THEN 'YES' ELSE 'NO' END::ora.varchar2 AS "ADMIN_OPTION",
+    'YES'::ora.varchar2 AS "DEFAULT_ROLE", 'NO'::ora.varchar2 AS "COMMON", 'NO'::ora.varchar2 AS "INHERITED" FROM ora.privileges WHERE kind = 'ROLE';
+CREATE VIEW ora."DBA_TAB_PRIVS" AS
+  SELECT grantee::ora.varchar2 AS "GRANTEE", owner::ora.varchar2 AS "OWNER", object::ora.varchar2 AS "TABLE_NAME", grantor::ora.varchar2 AS "GRANTOR",
+    privilege::ora.varchar2 AS "PRIVILEGE", CASE WHEN grantable THEN 'YES' ELSE 'NO' END::ora.varchar2 AS "GRANTABLE", 'NO'::ora.varchar2 AS "HIERARCHY", kind::ora.varchar2 AS "TYPE"
+  FROM ora.privileges WHERE object <> '' AND column_name = '';
+CREATE VIEW ora."DBA_DIRECTORIES" AS
+  SELECT 'SYS'::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "DIRECTORY_NAME", path::ora.varchar2 AS "DIRECTORY_PATH", 1::numeric AS "ORIGIN_CON_ID" FROM ora.directories;
+CREATE VIEW ora."DBA_MINING_MODELS" AS
+  SELECT owner::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "MODEL_NAME", 'EMBEDDING'::ora.varchar2 AS "MINING_FUNCTION", 'ONNX'::ora.varchar2 AS "ALGORITHM",
+    'NATIVE'::ora.varchar2 AS "ALGORITHM_TYPE", created::timestamp::ora.odate AS "CREATION_DATE", 0::numeric AS "BUILD_DURATION",
+    octet_length(data)::numeric AS "MODEL_SIZE", 'NO'::ora.varchar2 AS "PARTITIONED", NULL::ora.varchar2 AS "COMMENTS" FROM ora.model;
+
 -- The instance.
 CREATE VIEW ora."V$VERSION" AS
   SELECT 'Oracle AI Database 26ai Free Release 23.26.0.0.0 (local stand-in of oraclerag, not Oracle software)'::ora.varchar2 AS "BANNER",
-    'Oracle AI Database 26ai Free Release 23.26.0.0.0 (local stand-in of oraclerag, not Oracle software)'::ora.varchar2 AS "BANNER_FULL", 0::numeric AS "CON_ID";
+    'Oracle AI Database 26ai Free Release 23.26.0.0.0 (local stand-in of oraclerag, not Oracle software)'::ora.varchar2 AS "BANNER_FULL",
+    'Oracle AI Database 26ai Free (local stand-in of oraclerag, not Oracle software)'::ora.varchar2 AS "BANNER_LEGACY", 0::numeric AS "CON_ID";
 CREATE VIEW ora."PRODUCT_COMPONENT_VERSION" AS
   SELECT 'Oracle AI Database 26ai Free (local stand-in of oraclerag)'::ora.varchar2 AS "PRODUCT", '23.0.0.0.0'::ora.varchar2 AS "VERSION",
     '23.26.0.0.0'::ora.varchar2 AS "VERSION_FULL", 'Development'::ora.varchar2 AS "STATUS";
@@ -488,10 +533,20 @@ CREATE VIEW ora."V$INSTANCE" AS
   SELECT 1::numeric AS "INSTANCE_NUMBER", 'local'::ora.varchar2 AS "INSTANCE_NAME", 'localhost'::ora.varchar2 AS "HOST_NAME", '23.0.0.0.0'::ora.varchar2 AS "VERSION",
     '23.26.0.0.0'::ora.varchar2 AS "VERSION_FULL", pg_postmaster_start_time()::timestamp::ora.odate AS "STARTUP_TIME", 'OPEN'::ora.varchar2 AS "STATUS",
     'ACTIVE'::ora.varchar2 AS "DATABASE_STATUS", 'FREE'::ora.varchar2 AS "EDITION";
+-- VECTOR_MEMORY_SIZE is what an HNSW index would need; there is no such pool here, and so no V$VECTOR_MEMORY_POOL.
 CREATE VIEW ora."V$PARAMETER" AS
-  SELECT p.name::ora.varchar2 AS "NAME", p.value::ora.varchar2 AS "VALUE", p.value::ora.varchar2 AS "DISPLAY_VALUE", 'FALSE'::ora.varchar2 AS "ISMODIFIED"
-  FROM (VALUES ('max_string_size', pg_catalog.upper(coalesce(nullif(current_setting('ora.max_string_size', true), ''), 'STANDARD'))),
-    ('vector_memory_size', '1073741824'), ('compatible', '23.6.0'), ('db_block_size', '8192'), ('open_cursors', '1000'), ('nls_length_semantics', 'BYTE')) p(name, value);
+  SELECT p.num::numeric AS "NUM", p.name::ora.varchar2 AS "NAME", p.type::numeric AS "TYPE", p.value::ora.varchar2 AS "VALUE",
+    p.value::ora.varchar2 AS "DISPLAY_VALUE", p.fixed::ora.varchar2 AS "DEFAULT_VALUE", CASE WHEN p.value = p.fixed THEN 'TRUE' ELSE 'FALSE' END::ora.varchar2 AS "ISDEFAULT",
+    'FALSE'::ora.varchar2 AS "ISSES_MODIFIABLE", 'FALSE'::ora.varchar2 AS "ISSYS_MODIFIABLE", 'FALSE'::ora.varchar2 AS "ISPDB_MODIFIABLE", 'FALSE'::ora.varchar2 AS "ISMODIFIED",
+    p.description::ora.varchar2 AS "DESCRIPTION", 0::numeric AS "CON_ID"
+  FROM (VALUES
+    (1, 'compatible', 2, '23.6.0', '23.6.0', 'Database will be completely compatible with this software version'),
+    (2, 'db_block_size', 3, '8192', '8192', 'Size of database block in bytes'),
+    (3, 'max_string_size', 2, pg_catalog.upper(coalesce(nullif(current_setting('ora.max_string_size', true), ''), 'STANDARD')), 'STANDARD', 'controls maximum size of VARCHAR2, NVARCHAR2, and RAW types in SQL'),
+    (4, 'nls_length_semantics', 2, 'BYTE', 'BYTE', 'create columns using byte or char semantics by default'),
+    (5, 'open_cursors', 3, '1000', '50', 'max # cursors per session'),
+    (6, 'vector_memory_size', 6, '1073741824', '0', 'size in bytes of vector memory'))
+    p(num, name, type, value, fixed, description);
 CREATE VIEW ora."V$OPTION" AS
   SELECT p.name::ora.varchar2 AS "PARAMETER", p.value::ora.varchar2 AS "VALUE", 0::numeric AS "CON_ID"
   FROM (VALUES ('Partitioning', 'FALSE'), ('Real Application Clusters', 'FALSE'), ('Advanced Compression', 'FALSE'), ('Fine-grained access control', 'FALSE'),
@@ -499,8 +554,17 @@ CREATE VIEW ora."V$OPTION" AS
 CREATE VIEW ora."NLS_DATABASE_PARAMETERS" AS
   SELECT p.name::ora.varchar2 AS "PARAMETER", p.value::ora.varchar2 AS "VALUE"
   FROM (VALUES ('NLS_CHARACTERSET', 'AL32UTF8'), ('NLS_NCHAR_CHARACTERSET', 'AL16UTF16'), ('NLS_LANGUAGE', 'AMERICAN'), ('NLS_TERRITORY', 'AMERICA'),
-    ('NLS_DATE_FORMAT', 'DD-MON-RR'), ('NLS_TIMESTAMP_FORMAT', 'DD-MON-RR HH.MI.SSXFF AM'), ('NLS_NUMERIC_CHARACTERS', '.,'), ('NLS_SORT', 'BINARY'),
+    ('NLS_DATE_FORMAT', 'DD-MON-RR'), ('NLS_TIMESTAMP_FORMAT', 'DD-MON-RR HH.MI.SSXFF AM'), ('NLS_TIMESTAMP_TZ_FORMAT', 'DD-MON-RR HH.MI.SSXFF AM TZR'), ('NLS_NUMERIC_CHARACTERS', '.,'), ('NLS_SORT', 'BINARY'),
     ('NLS_COMP', 'BINARY'), ('NLS_LENGTH_SEMANTICS', 'BYTE'), ('NLS_NCHAR_CONV_EXCP', 'FALSE'), ('NLS_RDBMS_VERSION', '23.0.0.0.0')) p(name, value);
+CREATE VIEW ora."NLS_SESSION_PARAMETERS" AS
+  SELECT "PARAMETER", coalesce(CASE WHEN "PARAMETER"::text LIKE '%\_FORMAT' THEN nullif(current_setting('ora.' || pg_catalog.lower("PARAMETER"::text), true), '') END, "VALUE"::text)::ora.varchar2 AS "VALUE"
+  FROM ora."NLS_DATABASE_PARAMETERS" WHERE "PARAMETER"::text NOT IN ('NLS_CHARACTERSET', 'NLS_NCHAR_CHARACTERSET', 'NLS_RDBMS_VERSION');
+CREATE VIEW ora."NLS_INSTANCE_PARAMETERS" AS
+  SELECT "PARAMETER", CASE WHEN "PARAMETER"::text IN ('NLS_LANGUAGE', 'NLS_TERRITORY', 'NLS_COMP', 'NLS_LENGTH_SEMANTICS', 'NLS_NCHAR_CONV_EXCP') THEN "VALUE" END AS "VALUE"
+  FROM ora."NLS_SESSION_PARAMETERS";
+CREATE VIEW ora."V$NLS_PARAMETERS" AS
+  SELECT "PARAMETER", "VALUE", 0::numeric AS "CON_ID" FROM ora."NLS_SESSION_PARAMETERS"
+  UNION ALL SELECT "PARAMETER", "VALUE", 0 FROM ora."NLS_DATABASE_PARAMETERS" WHERE "PARAMETER"::text IN ('NLS_CHARACTERSET', 'NLS_NCHAR_CHARACTERSET');
 CREATE VIEW ora."DATABASE_PROPERTIES" AS
   SELECT "PARAMETER" AS "PROPERTY_NAME", "VALUE" AS "PROPERTY_VALUE", NULL::ora.varchar2 AS "DESCRIPTION" FROM ora."NLS_DATABASE_PARAMETERS"
   UNION ALL SELECT p.name::ora.varchar2, p.value::ora.varchar2, NULL FROM (VALUES ('DEFAULT_PERMANENT_TABLESPACE', 'USERS'), ('DEFAULT_TEMP_TABLESPACE', 'TEMP'),
