@@ -110,7 +110,7 @@ def replay(port: int, packets: Sequence[bytes], *, pause: float = 0.0) -> bytes:
     return bytes(received)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Case:
     """A session that was changed: the name of the one that it was, and what is sent instead."""
 

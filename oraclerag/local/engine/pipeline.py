@@ -48,6 +48,10 @@ _TOO_LARGE = (
 _CHUNK_ROWS = 10_000
 
 
+def _is_savepoint(command: Command) -> bool:
+    return type(command) is Text and command.text.startswith(b"SAVEPOINT ")
+
+
 def _estimated_size(result: PGresult) -> int:
     """Estimate the bytes of a result from a sample of its rows."""
     step = max(result.ntuples // 16, 1)
@@ -77,6 +81,8 @@ class Connection:
         self._socket = self._pgconn.socket
         self._poll.register(self._socket, select.POLLIN)
         self._interrupted = False
+        self._shielded = False
+        self._cancel_due = False
         self._too_large = False
         self._prepared: OrderedDict[tuple[str, tuple[int, ...]], Prepared] = OrderedDict()
         self._names = 0
@@ -111,9 +117,13 @@ class Connection:
         if result is None or result.status in _FAILED:
             self._check(result)
 
-    def simple(self, text: bytes) -> PGresult:
-        """Run statements in the simple protocol (several are one transaction) and give the last result, in text."""
+    def simple(self, text: bytes, *, stoppable: bool = False) -> PGresult:
+        """Run statements in the simple protocol (several are one transaction) and give the last result, in text.
+
+        Unless they are ``stoppable``, a wish to stop waits for the next command: these end or mend a transaction.
+        """
         self._ready()
+        self._shielded = not stoppable
         self._pgconn.send_query(text)
         last: PGresult | None = None
         failed: PGresult | None = None
@@ -121,14 +131,20 @@ class Connection:
             last = result
             if result.status in _FAILED and failed is None:
                 failed = result
+        self._shielded = self._cancel_due = False
         return self._check(failed or last)
 
     def pipeline(self, commands: Sequence[Command], *, size: int = 0) -> list[PGresult]:
         """Run commands in one round trip and give their results in order; ``size``: bytes of values, if many.
 
         On an error the commands behind it are skipped and PgError is raised; what became of those before it, the
-        transaction decides: without BEGIN they are undone too.
+        transaction decides: without BEGIN they are undone too. A savepoint that comes first is there in any case.
         """
+        first = commands[0]
+        if self._interrupted and type(first) is Text and _is_savepoint(first):
+            self._interrupted = False
+            self.simple(first.text)
+            raise Cancelled
         self._ready()
         pgconn = self._pgconn
         pgconn.enter_pipeline_mode()
@@ -138,11 +154,17 @@ class Connection:
             pgconn.nonblocking = int(size < _LARGE)
             for command in commands:
                 command.send(pgconn)
+                if _is_savepoint(command):
+                    pgconn.send_flush_request()
             pgconn.pipeline_sync()
             pgconn.nonblocking = 1
             results = []
             failure: PgError | None = None
             for index, command in enumerate(commands):
+                # A savepoint that is cancelled takes the transaction with it, and there is none to go back to.
+                self._shielded = _is_savepoint(command)
+                if self._cancel_due and not self._shielded:
+                    self._cancel()
                 if type(command) is Query:
                     result = self._collect(command.chunks)
                 else:
@@ -251,7 +273,7 @@ class Connection:
                 size += _estimated_size(result)
                 if size > RESULT_LIMIT and not self._too_large:
                     self._too_large = True
-                    self._pgconn.get_cancel().cancel()
+                    self._cancel()
         if not chunks and last is not None:
             chunks.append(last)
         return last
@@ -292,8 +314,15 @@ class Connection:
             # One cancel is enough; a closed socket would be readable for ever.
             self._poll.unregister(self._client_socket)
             self._client_socket = -1
-            try:
-                self._pgconn.get_cancel().cancel()
-            except OperationalError as error:  # PostgreSQL stops it when it sees that nobody waits
-                self._pgconn.finish()
-                raise ConnectionLost(str(error)) from None
+            self._cancel_due = True
+            if not self._shielded:
+                self._cancel()
+
+    def _cancel(self) -> None:
+        """Cancel what PostgreSQL is working on."""
+        self._cancel_due = False
+        try:
+            self._pgconn.get_cancel().cancel()
+        except OperationalError as error:  # PostgreSQL stops it when it sees that nobody waits
+            self._pgconn.finish()
+            raise ConnectionLost(str(error)) from None

@@ -239,7 +239,7 @@ class Session:
         with self._call("", ddl=statements):
             text = f"BEGIN; SET LOCAL lock_timeout = '{_DDL_WAIT}'; {'; '.join(statements)}; COMMIT"
             try:
-                self._connection.simple(text.encode())
+                self._connection.simple(text.encode(), stoppable=True)
             except (PgError, Cancelled) as error:
                 if isinstance(error, PgError) and error.state == _LOCK_NOT_AVAILABLE:
                     self._database.touched.happened("ddl-readers", statements[0])
@@ -313,7 +313,7 @@ class Session:
             raise missing
         try:
             # A statement of its own inside a savepoint, since a failure would abort the transaction.
-            self._connection.pipeline([_text("SAVEPOINT s")])
+            self._connection.simple(b"SAVEPOINT s")
             self._connection.simple(f"ROLLBACK TO SAVEPOINT {quote(name)}".encode())
         except PgError as error:
             self._connection.undo()
