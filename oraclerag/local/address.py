@@ -9,9 +9,7 @@ __all__ = ["LOOPBACK", "REMOTE_MEANS", "bind", "check_address", "is_loopback", "
 
 LOOPBACK = "127.0.0.1"
 
-REMOTE_MEANS = (
-    "whoever reaches it can try passwords, everything travels unencrypted, and a user may read and write every schema"
-)
+REMOTE_MEANS = "whoever reaches it can try passwords, and statements and data travel unencrypted"
 """What it means to listen on another interface, as the end of a sentence."""
 
 

@@ -23,9 +23,6 @@ from tests.local.wire_backend import CLOB_TEXT, PASSWORD, SETTINGS, USER, Served
 from tests.local.wire_raw import packet
 from tests.local.wire_recording import Case, changed, record, repeatable_logins, replay, run
 
-# What hypothesis shows of a case is short, but it asks for the size of all of it.
-pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
-
 _ENGINE_OF_THE_TESTS = "tests/local/wire_backend.py"  # it knows some statements by heart, and trips over others
 _BREAK, _RESET = (packet(PacketType.MARKER, bytes((1, 0, kind))) for kind in (Marker.INTERRUPT, Marker.RESET))
 _EXAMPLES = 200

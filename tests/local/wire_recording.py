@@ -11,7 +11,6 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
@@ -110,13 +109,13 @@ def replay(port: int, packets: Sequence[bytes], *, pause: float = 0.0) -> bytes:
     return bytes(received)
 
 
-@dataclass(frozen=True, repr=False)
 class Case:
     """A session that was changed: the name of the one that it was, and what is sent instead."""
 
-    name: str
-    original: Sequence[bytes]
-    packets: Sequence[bytes]
+    def __init__(self, name: str, original: Sequence[bytes], packets: Sequence[bytes]) -> None:
+        self.name = name
+        self.original = original
+        self.packets = packets
 
     def __repr__(self) -> str:
         """Show what differs, and not megabytes of it."""

@@ -25,7 +25,7 @@ from oraclerag.local.wire.faults import CANCELLED, StatementError, as_ora_error
 from oraclerag.local.wire.lobs import LobTable
 from oraclerag.local.wire.messages import put_error, put_row_counts
 from oraclerag.local.wire.packets import Abandoned, Closed
-from oraclerag.local.wire.primitives import Reader
+from oraclerag.local.wire.primitives import Malformed, Reader
 from oraclerag.local.wire.requests import ExecuteFlag, ExecuteRequest, Option, read_again, read_execute
 from oraclerag.local.wire.results import put_directions, put_outs, put_returned
 from oraclerag.local.wire.statement_log import Trip
@@ -134,6 +134,8 @@ class Statements:
     def fetch(self, reader: Reader, out: bytearray, trip: Trip) -> None:
         """Read and run a request for more rows."""
         number, count = reader.numbers(2)
+        if count < 0:
+            raise Malformed
         cursor = self._cursors.get(number)
         self._run(cursor, out, trip, lambda: self._put_rows(cursor, count, out, trip))
 

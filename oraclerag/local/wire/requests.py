@@ -92,7 +92,7 @@ def read_execute(reader: Reader, field_version: int) -> ExecuteRequest:
             reader.number()
     sql = (reader.item() or b"").decode("utf-8", "replace") if sql_size else None
     vector = reader.numbers(_VECTOR_SIZE)
-    if not (0 <= binds <= _MOST_BINDS and 0 <= defines <= _MOST_BINDS):
+    if rows < 0 or not (0 <= binds <= _MOST_BINDS and 0 <= defines <= _MOST_BINDS):
         raise Malformed
     return ExecuteRequest(
         options,

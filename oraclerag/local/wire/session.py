@@ -144,6 +144,8 @@ class Session:
         code = reader.u8()
         reader.u8()
         self._token = reader.number() if has_token else 0
+        if self._token < 0:
+            raise Malformed
         return code
 
     # responses
