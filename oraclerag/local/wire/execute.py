@@ -25,8 +25,8 @@ from oraclerag.local.wire.faults import CANCELLED, StatementError, as_ora_error
 from oraclerag.local.wire.lobs import LobTable
 from oraclerag.local.wire.messages import put_error, put_row_counts
 from oraclerag.local.wire.packets import Abandoned, Closed
-from oraclerag.local.wire.primitives import Malformed, Reader
-from oraclerag.local.wire.requests import ExecuteFlag, ExecuteRequest, Option, read_again, read_execute
+from oraclerag.local.wire.primitives import Reader
+from oraclerag.local.wire.requests import ExecuteFlag, ExecuteRequest, Option, read_again, read_execute, read_fetch
 from oraclerag.local.wire.results import put_directions, put_outs, put_returned
 from oraclerag.local.wire.statement_log import Trip
 
@@ -133,9 +133,7 @@ class Statements:
 
     def fetch(self, reader: Reader, out: bytearray, trip: Trip) -> None:
         """Read and run a request for more rows."""
-        number, count = reader.numbers(2)
-        if count < 0:
-            raise Malformed
+        number, count = read_fetch(reader)
         cursor = self._cursors.get(number)
         self._run(cursor, out, trip, lambda: self._put_rows(cursor, count, out, trip))
 

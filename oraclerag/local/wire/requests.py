@@ -124,6 +124,14 @@ def read_again(reader: Reader) -> AgainRequest:
     return AgainRequest(cursor, _executions(count), bool(reader.number() & _COMMIT_AGAIN))
 
 
+def read_fetch(reader: Reader) -> tuple[int, int]:
+    """Read a request for more rows: the cursor, and how many."""
+    cursor, count = reader.numbers(2)
+    if count < 0:
+        raise Malformed
+    return cursor, count
+
+
 def _executions(count: int) -> int:
     """Check how often to run: without binds it is no more than a number, and a list of that many rows is made of it."""
     if not 0 <= count <= _MOST_EXECUTIONS:
