@@ -25,13 +25,17 @@ def stage(local_database: LocalDatabase, tmp_path_factory: pytest.TempPathFactor
     path.write_bytes(tiny_model(8, max_tokens=32))
     name = f"STAGE_{next(_numbers)}"
     account = Account(local_database.dsn, name, local_database.create_user(name))
+    with labels_of_statements():
+        opened = open_installation(account, local_database, path, ACTORS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    """A run fails a hundred times, as it should: nobody need read of it."""
     logger = logging.getLogger("oraclerag")
     level = logger.level
-    logger.setLevel(logging.CRITICAL)  # a run fails a hundred times, as it should
-    try:
-        with labels_of_statements():
-            opened = open_installation(account, local_database, path, ACTORS)
-            yield opened
-            opened.close()
-    finally:
-        logger.setLevel(level)
+    logger.setLevel(logging.CRITICAL)
+    yield
+    logger.setLevel(level)
