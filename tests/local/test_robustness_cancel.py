@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
 import threading
 import time
@@ -42,6 +41,7 @@ class _Worker:
         self._timeouts = timeouts
         self._count = number * 1_000_000
         self._connection = account.connect()
+        self._dead = False
         self._ended = threading.Event()
         self._threads = [threading.Thread(target=self._work)]
         if not timeouts:
@@ -54,12 +54,14 @@ class _Worker:
     def join(self) -> None:
         for thread in self._threads:
             thread.join()
-        with contextlib.suppress(oracledb.Error):
+        if not self._dead:
             self._connection.close()
 
     def _disturb(self) -> None:
         chance = random.Random(self._count)
         while not self._ended.wait(chance.uniform(0, 0.02)):
+            if self._dead:
+                return
             self._connection.cancel()
 
     def _work(self) -> None:
@@ -70,11 +72,14 @@ class _Worker:
                 if self._timeouts:
                     self._connection.call_timeout = self._chance.choice((5, 20, 40))
                 self._disturbed()
-                if not self._connection.is_healthy():
-                    self._connection = self._account.connect()
-                if self._timeouts:
+                if not self._dead and self._timeouts:
                     self._connection.call_timeout = 0
-                self._undisturbed()
+                if not self._dead:
+                    self._undisturbed()
+                if self._dead:
+                    if not self._timeouts:
+                        return
+                    self._connection, self._dead = self._account.connect(), False
         finally:
             self._ended.set()
 
@@ -89,6 +94,7 @@ class _Worker:
     def _note(self, error: oracledb.Error) -> None:
         code = error.args[0].full_code
         self._storm.outcomes[code] += 1
+        self._dead = self._dead or code in _DEAD  # the driver crashes when such a connection is touched
         if code not in _STOPPED and not (self._timeouts and code in _DEAD):
             self._storm.wrong.append(str(error))
 
@@ -101,6 +107,8 @@ class _Worker:
                     self._compare(cursor.fetchall(), [(self._count,)])
             except oracledb.Error as error:
                 self._note(error)
+                if self._dead:
+                    return
                 continue
             return
         self._storm.wrong.append("a connection stayed cancelled")
