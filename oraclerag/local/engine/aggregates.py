@@ -95,7 +95,7 @@ def read(parser: ExpressionParser, name: str, token: Token) -> Node:
         else:
             parser.accept("ALL")
     values: list[Node] = []
-    if name == "COUNT" and parser.accept("*"):
+    if name == "COUNT" and not distinct and parser.accept("*"):
         values.append(Node("*"))
     elif not parser.at(")"):
         values.append(parser.expression())

@@ -42,6 +42,7 @@ class Block:
         "named",
         "rows",
         "scope",
+        "sequenced",
         "single",
         "top",
         "where",
@@ -62,6 +63,7 @@ class Block:
         self.having: Node | None = None
         self.aggregated = False
         self.windows: list[Node] = []
+        self.sequenced = False
         self.rows: list[Node] = []
         self.named = True
 

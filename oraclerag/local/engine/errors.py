@@ -161,6 +161,8 @@ _TYPE_NAMES = {
 _TYPE = "|".join(sorted(map(re.escape, _TYPE_NAMES), key=len, reverse=True))
 _ASSIGNMENT = re.compile(rf"is of type ({_TYPE})\S* but .*expression is of type ({_TYPE})\b")
 _OPERANDS = re.compile(rf"operator does not exist: ({_TYPE}) \S+ ({_TYPE})$")
+_ONE_OPERAND = re.compile(rf"operator does not exist: \S+ ({_TYPE})$")
+_CAST = re.compile(rf"cannot cast type ({_TYPE})\S* to ({_TYPE})\b")
 _BRANCHES = re.compile(rf"types ({_TYPE}) and ({_TYPE}) cannot be matched")
 
 
@@ -174,7 +176,13 @@ def _inconsistent(error: PgError) -> str:
     if match is not None:
         arguments = ", ".join(_TYPE_NAMES.get(name, name.upper()) for name in match[2].split(", "))
         return f"inconsistent datatypes: {match[1].upper()} does not take ({arguments})"
-    return f"inconsistent datatypes: {error.message}"
+    match = _CAST.search(error.message)
+    if match is not None:
+        return f"inconsistent datatypes: expected {_TYPE_NAMES[match[2]]} got {_TYPE_NAMES[match[1]]}"
+    match = _ONE_OPERAND.search(error.message)
+    if match is not None:
+        return f"inconsistent datatypes: expected NUMBER got {_TYPE_NAMES[match[1]]}"
+    return "inconsistent datatypes"
 
 
 def _no_function(error: PgError, context: Context) -> Found:

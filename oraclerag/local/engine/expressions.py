@@ -9,7 +9,7 @@ from oraclerag.local.engine.functions import (
     WINDOW_FUNCTIONS,
 )
 from oraclerag.local.engine.lexer import Token
-from oraclerag.local.engine.operands import Concatenation, Operand, truth
+from oraclerag.local.engine.operands import Concatenation, Operand, family, truth
 from oraclerag.local.engine.plan import Access, Names
 from oraclerag.local.engine.scope import Column
 from oraclerag.local.engine.token_cursor import TokenCursor
@@ -307,7 +307,7 @@ class ExpressionParser(TokenCursor):
         node = self.primary()
         while self.token.upper == "AT" and self.token.kind == "word":
             if self.accept("AT", "LOCAL"):
-                node = Node("(", node, ")::timestamptz", type="timestamp with time zone")
+                node = Zoned(node)
             elif self.peek().upper == "TIME" and self.peek(2).upper == "ZONE":
                 node = self._at_time_zone(node)
             else:
@@ -319,7 +319,7 @@ class ExpressionParser(TokenCursor):
         zone = self.primary()
         if zone.value.upper() not in ("UTC", "GMT", "+00:00", "-00:00", "00:00", "ETC/UTC", "DBTIMEZONE"):
             self.unsupported("AT TIME ZONE with another zone than UTC")
-        return Node("(", node, ")::timestamptz", type="timestamp with time zone")
+        return Zoned(node)
 
     def primary(self) -> Node:
         """Read a literal, a bind, a name, a call or something in parentheses."""
@@ -444,6 +444,22 @@ class ExpressionParser(TokenCursor):
         values = self.arguments()
         function.check(name, len(values), token.position)
         return Node(*function.emit([Operand(value, text=False) for value in values]), type=function.type)
+
+
+class Zoned(Node):
+    """A timestamp AT LOCAL or AT TIME ZONE: what is none is ORA-30084."""
+
+    __slots__ = ("moment",)
+
+    def __init__(self, moment: Node) -> None:
+        super().__init__("(", moment, ")::timestamptz", type="timestamp with time zone")
+        self.moment = moment
+
+    def write(self, output: Output) -> None:
+        """Write it, if it has a time zone or can be given one."""
+        if not family(self.moment).startswith("timestamp") and family(self.moment):
+            raise OraError(30084, "invalid data type for datetime primary with time zone displacement")
+        super().write(output)
 
 
 def _condition(*parts: str | Node) -> Node:

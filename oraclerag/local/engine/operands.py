@@ -167,7 +167,7 @@ def truth(node: Node) -> Node:
     """Give a node as a condition; a literal that is none is refused at once."""
     if node.kind == "condition":
         return node
-    if node.kind in ("integer", "number", "string"):
+    if node.kind in ("integer", "number", "string", "null"):
         raise OraError(920, "invalid relational operator")
     return Truth(node, kind="condition", type="boolean")
 

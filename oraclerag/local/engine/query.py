@@ -35,6 +35,8 @@ class QueryParser(RowLimitParser):
             keys = self._order(block)
         self._limits(query)
         if block is not None:
+            if block.sequenced and keys:
+                raise OraError(2287, "sequence number not allowed here", self.token.position)
             query.order = self._block_keys(query, block, keys)
             refusals.check_block(block, [key for key, _ in keys])
         else:
@@ -106,6 +108,8 @@ class QueryParser(RowLimitParser):
             for side in (left, right):
                 if isinstance(side, Block):
                     refusals.check_block(side, [])
+                    if side.sequenced:
+                        raise OraError(2287, "sequence number not allowed here", position)
             left = SetOperation(left, operator, right)
         return left
 
@@ -185,6 +189,9 @@ class QueryParser(RowLimitParser):
         self._refuse_nested_aggregate(block)
         block.aggregated = bool(self.aggregates)
         block.windows = self.windows
+        block.sequenced = bool(self.sequences)
+        if block.sequenced and block.grouped:
+            raise OraError(2287, "sequence number not allowed here", self.token.position)
         refusals.name_references(block)
         self.scope, self.aggregates, self.windows, self.rownums, self.sequences, self.levels, self.nested_aggregate = (
             saved

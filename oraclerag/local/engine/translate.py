@@ -50,7 +50,9 @@ def shape_of(tokens: list[Token]) -> StatementShape:
     """Tell kind and binds from the tokens of a statement."""
     kind = _KINDS.get(tokens[0].upper, StatementKind.OTHER)
     if kind in (StatementKind.DDL, StatementKind.OTHER):
-        return StatementShape(kind)
+        # Clients go by the first word, and send no values for RETURNING behind whatever stands before it.
+        word = next((token.upper for token in tokens if token.kind == "word"), "")
+        return StatementShape(kind, returning=_first_returned(tokens) if word in _VERBS else None)
     binds = [token.value for token in tokens if token.kind == "bind"]
     if kind is StatementKind.PLSQL:
         return StatementShape(kind, tuple(dict.fromkeys(binds)))
