@@ -91,6 +91,8 @@ def _put_out(out: bytearray, info: BindInfo, value: Any, lobs: LobStore) -> None
     """Append one OUT value and the number that tells whether it was cut; a NULL BOOLEAN says -1."""
     if info.is_array:
         items = value or []
+        if not isinstance(items, list):
+            raise OraError(932, f"inconsistent datatypes: expected an array got {type(value).__name__}")
         put_uint(out, len(items))
         for item in items:
             put_value(out, info, item, lobs)

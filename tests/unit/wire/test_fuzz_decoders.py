@@ -307,7 +307,7 @@ def test_decoders_end_with_the_declared_errors(name: str) -> None:
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", FUZZED)
 def test_decoders_end_with_the_declared_errors_at_length(name: str) -> None:
-    fuzz(name, 200)
+    fuzz(name, 60)
 
 
 @pytest.mark.parametrize("data", [b"", b"\x80" * 5000, b"\0", b"\x66", b"\xff" * 13])
