@@ -169,7 +169,7 @@ def _storm(account: Account, workers: int, seconds: float) -> Storm:
 
 
 def test_a_storm_of_cancels(account: Account) -> None:
-    _storm(account, 4, 1.0)
+    _storm(account, 4, 0.6)
 
 
 @pytest.mark.long

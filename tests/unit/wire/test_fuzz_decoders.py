@@ -281,12 +281,12 @@ def _read(case: tuple[str, bytes, int]) -> None:
 
 
 FUZZED: dict[str, tuple[st.SearchStrategy[Any], Callable[[Any], None], int]] = {
-    "readers": (st.tuples(st.sampled_from(sorted(READS)), BYTES, st.integers(1, 9)), _read, 200),
-    "scalars": (st.binary(max_size=14) | mutated(NUMBERS), _decode_scalars, 150),
-    "vectors": (BYTES | mutated(VECTORS), _decode_vector, 150),
-    "documents": (st.binary(max_size=60).map(b"\xffJZ\1".__add__) | mutated(DOCUMENTS), _decode_document, 150),
-    "binds": (bind_rows(), _read_binds, 80),
-    "lobs": (st.lists(lob_requests(), max_size=12), _call_lobs, 50),
+    "readers": (st.tuples(st.sampled_from(sorted(READS)), BYTES, st.integers(1, 9)), _read, 100),
+    "scalars": (st.binary(max_size=14) | mutated(NUMBERS), _decode_scalars, 60),
+    "vectors": (BYTES | mutated(VECTORS), _decode_vector, 60),
+    "documents": (st.binary(max_size=60).map(b"\xffJZ\1".__add__) | mutated(DOCUMENTS), _decode_document, 60),
+    "binds": (bind_rows(), _read_binds, 40),
+    "lobs": (st.lists(lob_requests(), max_size=12), _call_lobs, 30),
 }
 """By name: what is fed, to what, and how many examples the default run needs."""
 
@@ -307,7 +307,7 @@ def test_decoders_end_with_the_declared_errors(name: str) -> None:
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", FUZZED)
 def test_decoders_end_with_the_declared_errors_at_length(name: str) -> None:
-    fuzz(name, 60)
+    fuzz(name, 100)
 
 
 @pytest.mark.parametrize("data", [b"", b"\x80" * 5000, b"\0", b"\x66", b"\xff" * 13])
