@@ -45,3 +45,26 @@ def test_what_the_driver_asks_of_userenv(connection: oracledb.Connection) -> Non
         "SYS_CONTEXT('userenv', 'cloud_service') FROM dual"
     )
     assert cursor.fetchone() == (connection.instance_name, connection.db_name, None)
+
+
+def test_text_that_is_returned_as_raw_is_hexadecimal(connection: oracledb.Connection) -> None:
+    cursor = connection.cursor()
+    cursor.execute("CREATE TABLE t (a NUMBER, b VARCHAR2(20))")
+    raw = cursor.var(oracledb.DB_TYPE_RAW)
+    cursor.execute("INSERT INTO t VALUES (1, 'abC') RETURNING b INTO :1", [raw])
+    assert raw.getvalue() == [b"\x0a\xbc"]
+    with pytest.raises(oracledb.DatabaseError, match="ORA-01465"):
+        cursor.execute("INSERT INTO t VALUES (2, 'no number') RETURNING b INTO :1", [raw])
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("TO_CHAR(TO_DATE(20021209 + 1, 'YYYYMMDD'), 'DD.MM.YYYY')", "10.12.2002"),
+        ("TO_CHAR(TO_TIMESTAMP(20021209, 'YYYYMMDD'), 'DD.MM.YYYY')", "09.12.2002"),
+        ("BITOR(5, 3) * 10 + BITXOR(5, 3)", 76),
+        ("CASE WHEN '[1, 2]' IS JSON FORMAT JSON THEN 'json' END", "json"),
+    ],
+)
+def test_expressions_of_the_drivers_schema(connection: oracledb.Connection, expression: str, expected: Any) -> None:
+    assert connection.cursor().execute(f"SELECT {expression} FROM dual").fetchone() == (expected,)

@@ -42,7 +42,7 @@ CREATE TABLE edges (src NUMBER, dst NUMBER);
 CREATE TABLE "Mixed" ("ID" VARCHAR2(40 BYTE), "V" VECTOR(3, FLOAT32), "Qty" NUMBER(19,0));
 CREATE TABLE checkpoints (thread_id VARCHAR2(50), ns VARCHAR2(50), checkpoint_id VARCHAR2(50), checkpoint JSON, blob BLOB,
   PRIMARY KEY (thread_id, ns, checkpoint_id))
-"""  # noqa: E501
+"""
 
 DOCS = [
     ("1", "a", [0.9, 0.1, 0], {"kind": "food", "price": 2, "tags": ["red", "sweet"], "n": "7"}, "an apple"),
@@ -195,7 +195,7 @@ SEARCHES = [
     runs("target accuracy", "SELECT id FROM docs ORDER BY VECTOR_DISTANCE(embedding, :e, COSINE) FETCH APPROXIMATE FIRST 1 ROWS ONLY WITH TARGET ACCURACY 90", {"e": VECTOR}, [("1",)]),
     refused("rows without only", "SELECT id FROM docs ORDER BY VECTOR_DISTANCE(embedding, :e, COSINE) FETCH APPROX FIRST 1 ROWS WITH TARGET ACCURACY 90", 2000, {"e": VECTOR}, reason="the documented form has ROWS ONLY"),
     runs("embedding in the query", "SELECT id, VECTOR_DISTANCE(VECTOR_EMBEDDING(tiny USING text AS data), VECTOR_EMBEDDING(tiny USING :q AS data), COSINE) AS distance FROM docs ORDER BY distance FETCH EXACT FIRST 1 ROWS ONLY", {"q": "an apple"}),
-    runs("threshold and page", 'SELECT id, (1 - VECTOR_DISTANCE(embedding, :q, COSINE)) FROM docs WHERE (JSON_VALUE(metadata, \'$.kind\') = :k) AND embedding IS NOT NULL AND VECTOR_DISTANCE(embedding, :q, COSINE) <= :t ORDER BY VECTOR_DISTANCE(embedding, :q, COSINE) ASC, id ASC OFFSET :s ROWS FETCH NEXT :n ROWS ONLY', {"q": VECTOR, "k": "food", "t": 0.5, "s": 0, "n": 5}),
+    runs("threshold and page", "SELECT id, (1 - VECTOR_DISTANCE(embedding, :q, COSINE)) FROM docs WHERE (JSON_VALUE(metadata, '$.kind') = :k) AND embedding IS NOT NULL AND VECTOR_DISTANCE(embedding, :q, COSINE) <= :t ORDER BY VECTOR_DISTANCE(embedding, :q, COSINE) ASC, id ASC OFFSET :s ROWS FETCH NEXT :n ROWS ONLY", {"q": VECTOR, "k": "food", "t": 0.5, "s": 0, "n": 5}),
     runs("vector as text", "SELECT id FROM docs ORDER BY VECTOR_DISTANCE(embedding, TO_VECTOR(:v), COSINE) FETCH FIRST :k ROWS ONLY", {"v": "[1,0,0]", "k": 1}, [("1",)]),
     runs("vector from a subquery", "SELECT id FROM docs ORDER BY vector_distance(embedding, (select to_vector(:1) from dual), cosine) FETCH FIRST 1 ROWS ONLY", ["[1,0,0]"], [("1",)]),
     runs("joined and ranked", "WITH scored AS (SELECT s.prefix, s.key, s.value, VECTOR_DISTANCE(v.embedding, :q, COSINE) AS neg_score FROM store s JOIN store_v v ON s.prefix = v.prefix AND s.key = v.key ORDER BY VECTOR_DISTANCE(v.embedding, :q, COSINE) ASC FETCH FIRST :el ROWS ONLY) SELECT prefix, key, neg_score FROM (SELECT scored.*, ROW_NUMBER() OVER (PARTITION BY prefix, key ORDER BY neg_score ASC) AS rn FROM scored) WHERE rn = 1 ORDER BY neg_score OFFSET :o ROWS FETCH NEXT :l ROWS ONLY", {"q": VECTOR, "el": 10, "o": 0, "l": 5}, []),
@@ -208,7 +208,7 @@ SEARCHES = [
     runs("embedding in another format", "SELECT VECTOR_DIMENSION_COUNT(TO_VECTOR(VECTOR_EMBEDDING(tiny USING :t AS DATA), 384, FLOAT64)) FROM dual", {"t": TEXT}, [(384,)]),
     refused("rerank", "SELECT PREDICTION(m USING :q AS DATA1, :d AS DATA2) FROM dual", 3001, {"q": "a", "d": "b"}, reason="models other than embeddings"),
     refused("chunks", "select t.column_value from dbms_vector_chain.utl_to_chunks(:content, json(:params)) t", 3001, {"content": TEXT, "params": "{}"}, reason="chunking in the database"),
-    refused("text of a document", 'select dbms_vector_chain.utl_to_text(t.text, json(:p)) mdata, t.ROWID from docs t', 3001, {"p": "{}"}, reason="Oracle Text"),
+    refused("text of a document", "select dbms_vector_chain.utl_to_text(t.text, json(:p)) mdata, t.ROWID from docs t", 3001, {"p": "{}"}, reason="Oracle Text"),
     refused("generation", "SELECT DBMS_VECTOR_CHAIN.UTL_TO_GENERATE_TEXT(:i, JSON(:p)) AS o FROM DUAL", 3001, {"i": "x", "p": "{}"}, reason="external services"),
     refused("hybrid search", "SELECT DBMS_HYBRID_VECTOR.SEARCH(json(:p))", 3001, {"p": "{}"}, reason="Oracle Text"),
     refused("contains", "SELECT SCORE(1) score, id FROM docs WHERE CONTAINS(text, :q, 1) > 0 ORDER BY score DESC FETCH FIRST 3 ROWS ONLY", 3001, {"q": "a"}, reason="Oracle Text"),
@@ -318,8 +318,7 @@ def peer(module_account: Account, tiny_file: Path) -> Iterator[oracledb.Connecti
 
 def sizes(binds: Any) -> Any:
     """Declare documents as JSON, as these libraries do: the driver does not guess it of a dict."""
-    declared = {name: oracledb.DB_TYPE_JSON for name, value in binds.items() if isinstance(value, dict)}
-    return declared
+    return {name: oracledb.DB_TYPE_JSON for name, value in binds.items() if isinstance(value, dict)}
 
 
 def send(connection: oracledb.Connection, form: Form) -> list[tuple[Any, ...]] | None:

@@ -6,6 +6,7 @@ For what does not go straight to the wire: RETURNING … INTO and the queries of
 from __future__ import annotations
 
 import datetime as dt
+import re
 import struct
 from array import array
 from collections.abc import Callable
@@ -132,6 +133,10 @@ def convert(value: Any, source: OraType, target: OraType, formats: Formats) -> A
         return naive.replace(microsecond=0) if target is OraType.DATE else naive
     if target in {OraType.RAW, OraType.LONG_RAW, OraType.BLOB} and isinstance(value, bytes):
         return value
+    if target in {OraType.RAW, OraType.LONG_RAW} and source in _TEXTS:
+        if not _HEXADECIMAL.fullmatch(value):
+            raise OraError(1465, "invalid hex number")
+        return bytes.fromhex(value.zfill(len(value) + len(value) % 2))
     if target is OraType.VECTOR and isinstance(value, array):
         return value
     if target is OraType.JSON and source is OraType.JSON:
@@ -140,6 +145,7 @@ def convert(value: Any, source: OraType, target: OraType, formats: Formats) -> A
 
 
 _TEXTS = frozenset({OraType.VARCHAR, OraType.CHAR, OraType.LONG, OraType.CLOB})
+_HEXADECIMAL = re.compile(r"[0-9A-Fa-f]+")
 _MOMENTS = frozenset({OraType.DATE, OraType.TIMESTAMP, OraType.TIMESTAMP_TZ, OraType.TIMESTAMP_LTZ})
 
 

@@ -231,6 +231,7 @@ class ExpressionParser(TokenCursor):
             self.position += 1
             return _condition(left, word)
         if self.accept("JSON"):
+            self.accept("FORMAT", "JSON")
             if self.token.upper in ("STRICT", "LAX"):
                 self.position += 1
             if self.at("(") or self.token.upper in ("VALIDATE", "WITH", "WITHOUT", "ALLOW", "DISALLOW"):

@@ -234,6 +234,8 @@ CREATE FUNCTION ora.to_timestamp_tz(timestamptz) RETURNS timestamptz LANGUAGE sq
 
 CREATE FUNCTION ora.s(text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT $1 $$;
 CREATE FUNCTION ora.s(numeric) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ora.num_text($1) $$;
+CREATE FUNCTION ora.to_date(numeric, text) RETURNS ora.odate LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT ora.to_date(ora.s($1), $2) $$;
+CREATE FUNCTION ora.to_timestamp(numeric, text) RETURNS timestamp LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT ora.to_timestamp(ora.s($1), $2) $$;
 -- BINARY_DOUBLE and BINARY_FLOAT: 1.5E+000, of 17 and 9 digits.
 CREATE FUNCTION ora.double_text(x float8, digits int4) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT CASE WHEN x = 'NaN' THEN 'Nan' WHEN x = 'Infinity' THEN 'Inf' WHEN x = '-Infinity' THEN '-Inf' WHEN x = 0 THEN '0'
