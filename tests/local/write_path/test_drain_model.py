@@ -20,6 +20,8 @@ from oraclerag.testing import tiny_model
 from tests.local.conftest import Account
 from tests.local.write_path.tracker import Tracker, open_tracker
 
+pytestmark = pytest.mark.one_size
+
 
 @pytest.fixture
 def own(account: Account, tiny_file: Path) -> Iterator[Tracker]:
