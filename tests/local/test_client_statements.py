@@ -278,6 +278,12 @@ DICTIONARY = [
     runs("directory", "SELECT directory_path FROM all_directories WHERE directory_name = 'DATA_PUMP_DIR'", rows=[]),
     runs("lock timeout", "ALTER SESSION SET DDL_LOCK_TIMEOUT = 30"),
     refused("system setting", "ALTER SYSTEM SET vector_memory_size = 512M SCOPE=SPFILE", reason="settings of an instance"),
+    refused("accuracy of an index", "SELECT DBMS_VECTOR.INDEX_ACCURACY_QUERY(USER, 'I', TO_VECTOR('[1, 0, 0]'), 5, 90) FROM dual", reason="the index is another one: its accuracy says nothing"),
+    refused("accuracy of an index in a block", "DECLARE r VARCHAR2(200); BEGIN r := DBMS_VECTOR.INDEX_ACCURACY_QUERY(USER, 'I', TO_VECTOR('[1, 0, 0]'), 5, 90); END;", reason="as above"),
+    refused("size of a graph", "DECLARE r CLOB; BEGIN DBMS_VECTOR.INDEX_VECTOR_MEMORY_ADVISOR(INDEX_TYPE => 'HNSW', NUM_VECTORS => 1000, DIM_COUNT => 3, DIM_TYPE => 'FLOAT32', RESPONSE_JSON => r); END;", reason="there is no pool"),
+    refused("plan", "EXPLAIN PLAN FOR SELECT id FROM docs", reason="plans"),
+    refused("plan as text", "SELECT PLAN_TABLE_OUTPUT FROM TABLE(DBMS_XPLAN.DISPLAY)", reason="plans"),
+    refused("plans of others", "SELECT operation, options, object_name FROM v$sql_plan", 942, reason="so does Oracle without a grant"),
     refused("data role", "CREATE DATA ROLE r", reason="Deep Data Security"),
     runs("element type", "select elem_type_name from all_coll_types where owner = :o and type_name = :t", {"o": "NOBODY", "t": "T"}, []),
 ]  # fmt: skip
