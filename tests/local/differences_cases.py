@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -55,6 +57,20 @@ def outcome(connection: oracledb.Connection, statement: str) -> int:
         except oracledb.DatabaseError as error:
             return int(error.args[0].code)
     return ALLOWED
+
+
+def _waited(connection: oracledb.Connection, connect: Connect) -> int:
+    """Let an UPDATE wait for row 2 of t while row 1 comes to fit it too; give how many rows it changes."""
+    connection.cursor().execute("UPDATE t SET id = id WHERE id = 2")
+    connection.cursor().execute("UPDATE t SET id = 9 WHERE id = 1")
+    with connect() as other:
+        cursor = other.cursor()
+        waiting = threading.Thread(target=lambda: cursor.execute("UPDATE t SET id = id + 10 WHERE id >= 2"))
+        waiting.start()
+        time.sleep(0.3)  # time enough to reach the lock
+        connection.commit()
+        waiting.join(20)
+        return int(cursor.rowcount)
 
 
 def value(connection: oracledb.Connection, statement: str, **binds: Any) -> Any:
@@ -218,6 +234,24 @@ CASES: tuple[Case, ...] = (
         1,
         0,
         ("CREATE TABLE c (x CHAR(5), y VARCHAR2(5))", "INSERT INTO c VALUES ('ab', 'ab')"),
+    ),
+    Case(
+        "keys",
+        lambda connection, _: outcome(connection, "UPDATE t SET id = 3 - id"),
+        1,
+        ALLOWED,
+        (TABLE, "INSERT INTO t (id) VALUES (1)", "INSERT INTO t (id) VALUES (2)"),
+    ),
+    Case("restart", _waited, 1, 2, (TABLE, "INSERT INTO t (id) VALUES (1)", "INSERT INTO t (id) VALUES (2)", "COMMIT")),
+    Case(
+        "mutating",
+        lambda connection, _: outcome(connection, "INSERT INTO m SELECT 1 FROM dual"),
+        ALLOWED,
+        4091,
+        (
+            "CREATE TABLE m (a NUMBER)",
+            "CREATE TRIGGER m_bi BEFORE INSERT ON m FOR EACH ROW DECLARE n NUMBER; BEGIN SELECT COUNT(*) INTO n FROM m; END;",
+        ),
     ),
     Case("empty-lob", _empty_lobs, 1, 0, ("CREATE TABLE c (x CLOB)",), bound_as_long=True),
     Case(

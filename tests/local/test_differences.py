@@ -139,7 +139,7 @@ DETECTED: list[tuple[str, set[str]]] = [
     ("SELECT VALUE FROM V$PARAMETER", {"dynamic-views"}),
     ("SELECT COLUMN_NAME FROM USER_TAB_COLUMNS", {"column-views"}),
     ("SELECT NAME FROM ALL_DEPENDENCIES", {"dependencies"}),
-    ("CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW BEGIN NULL; END;", {"broken-triggers"}),
+    ("CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW BEGIN NULL; END;", {"broken-triggers", "mutating"}),
     ("REVOKE READ ON t FROM u", {"trigger-rights"}),
     ("CREATE TABLE t (id NUMBER DEFAULT s.NEXTVAL)", {"sequence-defaults"}),
     ("BEGIN DBMS_STATS.GATHER_TABLE_STATS(USER, 'T'); END;", {"statistics"}),

@@ -7,6 +7,7 @@ import re
 import zoneinfo
 from dataclasses import dataclass
 
+from oraclerag.local.engine.words import RESERVED
 from oraclerag.local.interface import OraError
 
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -106,6 +107,8 @@ class _Tokens:
         item = self.items[self.place] if self.place < len(self.items) else ""
         if not (item[:1].isalpha() or item[:1] == '"'):
             raise OraError(number, message)
+        if item.upper() in RESERVED:
+            raise OraError(number, message)
         self.place += 1
         return item[1:-1] if item[0] == '"' else item.upper()
 
@@ -124,7 +127,7 @@ def read(sql: str) -> Control | None:
     if tokens.accept("ROLLBACK"):
         return _rollback(tokens)
     if tokens.accept("SAVEPOINT"):
-        name = tokens.name(3001, "unimplemented feature: a savepoint without a name")
+        name = tokens.name(3050, "invalid identifier: a savepoint needs a name that is no reserved word")
         tokens.end(900, "invalid SQL statement")
         return Savepoint(name)
     if tokens.accept("SET", "TRANSACTION"):
@@ -216,6 +219,8 @@ def _alter_session(tokens: _Tokens) -> AlterSession:
         name = tokens.name(2248, "invalid option for ALTER SESSION")
         if not tokens.accept("="):
             raise OraError(2246, f"missing EVENTS text or value of {name}")
+        if not tokens.peek():
+            raise OraError(922, "missing or invalid option")
         value = ""
         if tokens.place < len(tokens.items):
             value = tokens.items[tokens.place]

@@ -179,6 +179,26 @@ DIFFERENCES: tuple[Difference, ...] = (
         lambda r: r.declares("CHAR") or r.declares("NCHAR") or "CHAR" in r.types,
     ),
     Difference(
+        "keys",
+        "Unique keys",
+        "are looked at row by row: an UPDATE that moves keys to one another is ORA-00001 unless the constraint is"
+        " DEFERRABLE",
+        "are looked at when the statement is done",
+    ),
+    Difference(
+        "restart",
+        "Who waited for a row",
+        "looks again at that row alone; rows that came to fit meanwhile are left out",
+        "begins its statement anew",
+    ),
+    Difference(
+        "mutating",
+        "Triggers before INSERT",
+        "may read their own table",
+        "ORA-04091, except for INSERT … VALUES of one row",
+        lambda r: r.first == "CREATE" and "TRIGGER" in r.words and "BEFORE" in r.words and "INSERT" in r.words,
+    ),
+    Difference(
         "empty-lob",
         "Empty CLOB and BLOB",
         "an empty text or bytes bound as LOB is NULL; EMPTY_CLOB() is not",

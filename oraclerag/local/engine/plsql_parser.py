@@ -67,7 +67,7 @@ class PlsqlParser:
             if not block.handlers:
                 self._unexpected(reader.peek().text, "WHEN")
         self._need("END")
-        if reader.peek().kind in {"word", "quoted"}:
+        if reader.peek().kind in {"word", "quoted"} and not reader.sees("END"):
             reader.advance()
         return block
 
@@ -436,6 +436,8 @@ class PlsqlParser:
                 reader.index = k + 1
                 into = self._targets()
                 rest = reader.index
+                if rest != last and reader.word() not in _AFTER_INTO:
+                    self._unexpected(reader.peek().text, "FROM")
                 reader.index = last
                 return tree.Sql(start, verb, ((first, k), (rest, last)), into, [])
             if upper in {"RETURNING", "RETURN"} and verb not in {"SELECT", "WITH"}:
@@ -479,6 +481,10 @@ class PlsqlParser:
         return tree.CursorStatement(start, "FETCH", name, self._targets())
 
 
+_AFTER_INTO = frozenset(
+    {"FROM", "WHERE", "GROUP", "HAVING", "ORDER", "CONNECT", "START", "FETCH", "OFFSET", "FOR", "UNION", "MINUS"}
+    | {"INTERSECT", "EXCEPT"}
+)
 _READERS = {
     "BEGIN": PlsqlParser.read_begin,
     "DECLARE": PlsqlParser.read_begin,

@@ -68,6 +68,7 @@ class Session:
         self._settings = SessionSettings(self._connection, environment)
         self._catalog_touched = False
         self._probing: str | None = None
+        self._savepoints: list[str] = []  # of the client, in order; PostgreSQL would find a moved one where it was
         self.depth = 0  # of calls inside one another
 
     @property
@@ -160,6 +161,9 @@ class Session:
                     self._probing = None
                     self._begin()
                     self._connection.simple(f"SAVEPOINT {quote(name)}".encode())
+                    if name in self._savepoints:  # it moves
+                        self._savepoints.remove(name)
+                    self._savepoints.append(name)
                 case control.SetTransaction():
                     self._set_transaction(statement)
                 case control.LockTable():
@@ -302,6 +306,7 @@ class Session:
 
     def _end_transaction(self) -> None:
         self._executor.transaction_ended()
+        self._savepoints.clear()
         self._probing = None
         if self._catalog_touched:
             self._catalog_touched = False
@@ -309,8 +314,9 @@ class Session:
 
     def _rollback_to_oracle(self, name: str) -> None:
         missing = OraError(1086, f"savepoint '{name}' never established in this session or is invalid")
-        if self._connection.idle:
+        if self._connection.idle or name not in self._savepoints:
             raise missing
+        del self._savepoints[self._savepoints.index(name) + 1 :]
         try:
             # A statement of its own inside a savepoint, since a failure would abort the transaction.
             self._connection.simple(b"SAVEPOINT s")

@@ -42,7 +42,7 @@ def build(host: Host, schema: str, table: str, number: int, column: ColumnDefini
                 schema, table, number, column.name, f"nextval({literal(sequence)}::regclass)"
             )
     elif column.default is not None and column.default.upper() != "NULL":
-        built.clause += f" DEFAULT {column.default}"
+        built.clause += f" DEFAULT ({column.default})"
         if column.default_on_null:
             required = True
             built.after += default_on_null(schema, table, number, column.name, column.default)

@@ -18,6 +18,9 @@ from oraclerag.local.engine.host import Host
 from oraclerag.local.engine.reader import Reader, qualified
 from oraclerag.local.interface import OraError
 
+# What FORCE creates a view in spite of: names and privileges that are missing, nothing of the grammar.
+_FORGIVEN = frozenset({904, 942, 980, 1031, 1775, 2289, 4063, 41900})
+
 
 def create_view(reader: Reader, host: Host, *, replace: bool, force: bool) -> Action:
     """Read CREATE VIEW behind the keyword."""
@@ -44,7 +47,7 @@ def create_view(reader: Reader, host: Host, *, replace: bool, force: bool) -> Ac
         try:
             _make(host, view, exists=kind == "VIEW")
         except OraError as error:
-            if not force or error.number == 3001:
+            if not force or error.number not in _FORGIVEN:
                 raise
             before = [*invalidate(host, schema, name), f"DROP VIEW {qualified(schema, name)}"] if kind == "VIEW" else []
             host.change([*before, forget(schema, name), remember(view)])
