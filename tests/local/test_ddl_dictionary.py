@@ -109,6 +109,7 @@ def dictionary_views() -> list[str]:
     return [one or other for one, other in made.findall(path.read_text(encoding="utf-8"))]
 
 
+@pytest.mark.one_size
 def test_every_dictionary_view_can_be_read(connection: oracledb.Connection, may: Callable[..., None]) -> None:
     may("SELECT ANY DICTIONARY")
     views = dictionary_views()
@@ -121,6 +122,7 @@ def test_every_dictionary_view_can_be_read(connection: oracledb.Connection, may:
             assert "UNDEFINED" not in {info.type.name for info in cursor.description or ()}, view
 
 
+@pytest.mark.one_size
 def test_views_of_all_objects_and_of_the_instance_take_a_right(
     connection: oracledb.Connection, account: Account, may: Callable[..., None]
 ) -> None:
@@ -139,6 +141,7 @@ def test_views_of_all_objects_and_of_the_instance_take_a_right(
             cursor.execute(f"SELECT * FROM {view}")
 
 
+@pytest.mark.one_size
 @pytest.mark.parametrize(
     "view",
     [
@@ -185,6 +188,7 @@ TYPES = {
 """Columns that people read, with their types as the driver calls them; a LONG may be a VARCHAR2 here."""
 
 
+@pytest.mark.one_size
 def test_views_have_oracles_columns(connection: oracledb.Connection, may: Callable[..., None]) -> None:
     may("SELECT ANY DICTIONARY")
     with connection.cursor() as cursor:
@@ -199,6 +203,7 @@ def test_views_have_oracles_columns(connection: oracledb.Connection, may: Callab
                 assert found.get(name) in ({"LONG", "VARCHAR"} if kind == "LONG" else {kind}), f"{view}.{name}"
 
 
+@pytest.mark.one_size
 def test_views_of_ones_own_have_no_owner(connection: oracledb.Connection) -> None:
     """A statement that asks for it would work here alone."""
     having = {"USER_CONSTRAINTS", "USER_CONS_COLUMNS", "USER_MVIEWS", "USER_TAB_PRIVS"}
@@ -212,6 +217,7 @@ def test_views_of_ones_own_have_no_owner(connection: oracledb.Connection) -> Non
                 cursor.execute(f"SELECT hidden_column FROM {view}")
 
 
+@pytest.mark.one_size
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -233,6 +239,7 @@ def test_the_instance_tells_about_itself(connection: oracledb.Connection, query:
         assert cursor.execute(query).fetchone() == (expected,)
 
 
+@pytest.mark.one_size
 def test_formats_of_the_session_are_shown(connection: oracledb.Connection) -> None:
     question = "SELECT value FROM nls_session_parameters WHERE parameter = 'NLS_DATE_FORMAT'"
     with connection.cursor() as cursor:
@@ -243,6 +250,7 @@ def test_formats_of_the_session_are_shown(connection: oracledb.Connection) -> No
         assert cursor.execute(question.replace("session", "database")).fetchone() == before
 
 
+@pytest.mark.one_size
 def test_a_vector_column_and_its_index_say_what_they_are(connection: oracledb.Connection) -> None:
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE t (a VECTOR(3, FLOAT32), b VECTOR(*, INT8), c VECTOR, d NUMBER)")
