@@ -53,7 +53,6 @@ CASES: dict[str, list[Case]] = {
         ("SELECT id FROM emp ORDER BY id FETCH FIRST 0 ROWS ONLY", []),
         ("SELECT id FROM emp ORDER BY id FETCH FIRST 1.9 ROWS ONLY", [(1,)]),
         ("SELECT id FROM emp ORDER BY id FETCH FIRST NULL ROWS ONLY", []),
-        ("SELECT id FROM emp ORDER BY id FETCH FIRST 40 PERCENT ROWS ONLY", Refuses(3001)),
         ("SELECT id FROM emp WHERE ROWNUM <= 2 ORDER BY id DESC", [(2,), (1,)]),
         ("SELECT id FROM (SELECT id FROM emp ORDER BY id DESC) WHERE ROWNUM <= 2", [(5,), (4,)]),
         ("SELECT COUNT(*) FROM emp WHERE ROWNUM < 3", [(2,)]),

@@ -280,7 +280,8 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "dynamic-views",
         "V$ views",
-        "V$VERSION, V$OPTION, V$PARAMETER with six rows, V$NLS_PARAMETERS, V$INSTANCE, V$TRANSACTION; ORA-00942 for others",
+        "V$VERSION, V$OPTION, V$PARAMETER with six rows, V$NLS_PARAMETERS, V$INSTANCE, V$TRANSACTION; ORA-00942 for"
+        " others",
         "there are hundreds",
         lambda r: any(word.startswith("V$") for word in r.words),
     ),

@@ -1,0 +1,9 @@
+"""The tests of the semantics of tables, on a real database."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.local.test_semantics_tables import *  # noqa: F403
+
+pytestmark = pytest.mark.oracle
