@@ -10,5 +10,5 @@ pytestmark = pytest.mark.oracle
 
 
 @pytest.fixture
-def real() -> bool:
+def real() -> bool:  # type: ignore[no-redef]
     return True
