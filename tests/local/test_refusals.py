@@ -6,6 +6,7 @@ real Oracle every row holds what the documentation and others' tests say; a numb
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -20,60 +21,68 @@ from tests.local.refusals import ACCEPTED, FIXTURE, FREE, REFUSED, RESERVED, WOR
 pytestmark = pytest.mark.one_size("standard")  # the table is of that size
 
 _ROLLED_BACK = re.compile(r"\s*(\(|SELECT|WITH|INSERT|UPDATE|DELETE|MERGE|SAVEPOINT|ROLLBACK|LOCK)\b", re.IGNORECASE)
-_ONLY_NEW = re.compile(
-    r"\s*(CREATE TABLE|CREATE (OR REPLACE )?(FORCE )?VIEW|CREATE SEQUENCE|SELECT|(ALTER TABLE|INSERT INTO|UPDATE|DROP INDEX) (x|y|idt)\b)",
-    re.IGNORECASE,
+_ALTERS = re.compile(r"\s*((ALTER|DROP|TRUNCATE) (TABLE|SEQUENCE)( IF EXISTS)? (t|u|tv|s)\b|RENAME\b)", re.IGNORECASE)
+_OF_SESSION = re.compile(r"\s*(ALTER SESSION|SET)\b", re.IGNORECASE)
+_WRITES = re.compile(
+    r"\s*(INSERT INTO|UPDATE|DELETE FROM|DELETE|MERGE INTO|BEGIN|DECLARE)\b(?! (x|y|idt)\b)", re.IGNORECASE
 )
 _OURS = {"T", "U", "TV", "S"}
+_ROWS = [statement for statement in FIXTURE if statement.startswith("INSERT")]
 
 
 class Schema:
-    """The fixture's tables, made again after each statement that may have changed more than a rollback takes back."""
+    """The fixture's tables, as they are left before each row: what a rollback does not take back is undone or made anew."""
 
     def __init__(self, account: Account) -> None:
         self._account = account
         self._connection: oracledb.Connection | None = None
+        self._made = False
 
     def fresh(self) -> oracledb.Connection:
         """Give a connection to the tables as FIXTURE leaves them."""
         if self._connection is None:
             self._connection = self._account.connect()
-            self._drop(keep=set())
-            cursor = self._connection.cursor()
+        if not self._made:
+            self._drop(self._connection.cursor(), keep=set())
             for statement in FIXTURE:
-                cursor.execute(statement)
+                self._connection.cursor().execute(statement)
             self._connection.commit()
+            self._made = True
         return self._connection
 
-    def _drop(self, keep: set[str]) -> None:
-        assert self._connection is not None
-        cursor = self._connection.cursor()
-        found = cursor.execute(
-            "SELECT OBJECT_TYPE, OBJECT_NAME FROM USER_OBJECTS WHERE OBJECT_TYPE IN ('TABLE', 'VIEW', 'SEQUENCE')"
-        )
-        for kind, name in found.fetchall():
-            if not name.startswith("ISEQ$$") and name not in keep:
-                cursor.execute(
-                    f'DROP {kind} IF EXISTS "{name}"' + (" CASCADE CONSTRAINTS PURGE" if kind == "TABLE" else "")
-                )
+    def _drop(self, cursor: oracledb.Cursor, keep: set[str]) -> None:
+        kinds = "'TABLE', 'VIEW', 'SEQUENCE'" + (", 'INDEX', 'TRIGGER'" if keep else "")
+        found = cursor.execute(f"SELECT OBJECT_TYPE, OBJECT_NAME FROM USER_OBJECTS WHERE OBJECT_TYPE IN ({kinds})")
+        kept = [(kind, name) for kind, name in found.fetchall() if not name.startswith(("ISEQ$$", "SYS_", "VECTOR$"))]
+        for kind, name in sorted(
+            kept, key=lambda pair: pair[0] not in ("TABLE", "VIEW")
+        ):  # with its indexes and triggers
+            if name not in keep:
+                more = " CASCADE CONSTRAINTS PURGE" if kind == "TABLE" else ""
+                with contextlib.suppress(oracledb.DatabaseError):
+                    cursor.execute(f'DROP {kind} "{name}"{more}')
 
-    def leave(self, *statements: str) -> None:
-        """Undo what these statements did."""
-        if self._connection is None:
-            return
-        rest = [statement for statement in statements if not _ROLLED_BACK.match(statement)]
-        if rest:
-            # What precedes a DDL is committed by it.
-            last = max(number for number, statement in enumerate(statements) if statement in rest)
-            if not all(_ONLY_NEW.match(statement) for statement in statements[: last + 1]):
-                self.close()
-                return
+    def leave(self, *statements: str, done: bool = True) -> None:
+        """Undo what these statements did, of which the last one failed unless it is ``done``."""
+        assert self._connection is not None
         self._connection.rollback()
-        if rest:
-            self._drop(keep=_OURS)
+        changes = [statement for statement in statements if not _ROLLED_BACK.match(statement)]
+        if not changes:
+            return
+        if any(_ALTERS.match(statement) for statement in (statements if done else statements[:-1])):
+            self._made = False
+        elif not all(_OF_SESSION.match(statement) for statement in changes):
+            cursor = self._connection.cursor()
+            self._drop(cursor, keep=_OURS)
+            if any(_WRITES.match(statement) for statement in statements):  # a DDL behind them has committed them
+                for statement in ("DELETE FROM u", "DELETE FROM t", "DELETE FROM tv", *_ROWS):
+                    cursor.execute(statement)
+                self._connection.commit()
+        if not self._made or any(_OF_SESSION.match(statement) for statement in changes):
+            self.close()
 
     def close(self) -> None:
-        """Close the connection; the next one starts anew."""
+        """Close the connection; the next one begins a session anew."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -125,7 +134,7 @@ def test_refused(schema: Schema, row: Refused, real: bool) -> None:
         else:
             number, message = outcome(cursor, row.sql, row.binds)
     finally:
-        schema.leave(*row.setup, *(() if number and not row.setup else (row.sql,)))
+        schema.leave(*row.setup, *(() if number and not row.setup else (row.sql,)), done=not number)
     if real and row.unsure:
         assert number != ACCEPTED
         return
@@ -183,6 +192,14 @@ def test_what_the_driver_refuses_itself(schema: Schema, sql: str, binds: Any, co
     assert raised.value.args[0].full_code == code
 
 
+@pytest.mark.long
+def test_a_list_has_a_limit(schema: Schema) -> None:
+    cursor = schema.fresh().cursor()
+    longest = ", ".join(map(str, range(65535)))
+    assert outcome(cursor, f"SELECT id FROM t WHERE id IN ({longest})", {})[0] == ACCEPTED
+    assert outcome(cursor, f"SELECT id FROM t WHERE id IN ({longest}, 0)", {})[0] == 1795
+
+
 def test_nothing_is_fetched_of_an_insert(schema: Schema) -> None:
     connection = schema.fresh()
     cursor = connection.cursor()
@@ -226,4 +243,4 @@ def test_the_rest_of_the_session_goes_on(schema: Schema) -> None:
     assert outcome(cursor, "CREATE TABLE t (a NUMBER)", {})[0] == 955
     connection.rollback()
     assert cursor.execute("SELECT id FROM u").fetchall() == [(2,)]
-    schema.close()
+    schema.leave("DELETE FROM u WHERE id = 1", "CREATE TABLE t (a NUMBER)", done=False)
