@@ -63,8 +63,17 @@ def test_text_that_is_returned_as_raw_is_hexadecimal(connection: oracledb.Connec
         ("TO_CHAR(TO_DATE(20021209 + 1, 'YYYYMMDD'), 'DD.MM.YYYY')", "10.12.2002"),
         ("TO_CHAR(TO_TIMESTAMP(20021209, 'YYYYMMDD'), 'DD.MM.YYYY')", "09.12.2002"),
         ("BITOR(5, 3) * 10 + BITXOR(5, 3)", 76),
+        ("FROM_VECTOR(TO_VECTOR('[0.9, 7.7]', 2, FLOAT32))", "[8.99999976E-001,7.69999981E+000]"),
+        ("FROM_VECTOR(TO_VECTOR('[-0.1, 0, 10]', 3, FLOAT32))", "[-1.00000001E-001,0,1.0E+001]"),
         ("CASE WHEN '[1, 2]' IS JSON FORMAT JSON THEN 'json' END", "json"),
     ],
 )
 def test_expressions_of_the_drivers_schema(connection: oracledb.Connection, expression: str, expected: Any) -> None:
     assert connection.cursor().execute(f"SELECT {expression} FROM dual").fetchone() == (expected,)
+
+
+def test_a_vector_fetched_as_text_reads_as_from_vector_prints_it(connection: oracledb.Connection) -> None:
+    cursor = connection.cursor()
+    cursor.outputtypehandler = lambda cursor, metadata: cursor.var(str, arraysize=cursor.arraysize)
+    cursor.execute("SELECT v, FROM_VECTOR(v) FROM (SELECT TO_VECTOR('[0.9, 0, -0.0625]', 3, FLOAT32) AS v FROM dual)")
+    assert cursor.fetchone() == ("[8.99999976E-001,0,-6.25E-002]",) * 2

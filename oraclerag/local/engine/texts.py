@@ -64,14 +64,19 @@ def json_text(value: Any) -> str:
 
 
 def vector_text(elements: array[Any]) -> str:
-    """Give a vector as FROM_VECTOR prints it: ``[1.0E+000,-2.5E-001]``."""
-    import numpy as np
-
-    kind = np.float64 if elements.typecode == "d" else np.float32
+    """Give a vector as FROM_VECTOR prints it, nine digits for FLOAT32: ``[1.0E+000,0,-1.00000001E-001]``."""
     if elements.typecode in "bB":
         return "[" + ",".join(map(str, elements)) + "]"
-    numbers = (np.format_float_scientific(kind(element), unique=True, trim="0", exp_digits=3) for element in elements)
-    return "[" + ",".join(numbers).upper() + "]"
+    digits = 16 if elements.typecode == "d" else 8
+    return "[" + ",".join(_scientific(element, digits) for element in elements) + "]"
+
+
+def _scientific(number: float, digits: int) -> str:
+    if number == 0:
+        return "0"
+    mantissa, exponent = f"{number:.{digits}e}".split("e")
+    whole, _, fraction = mantissa.partition(".")
+    return f"{whole}.{fraction.rstrip('0') or '0'}E{exponent[0]}{int(exponent[1:]):03d}"
 
 
 def moment_text(value: dt.datetime, form: str) -> str:

@@ -332,12 +332,9 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- A vector as Oracle prints it: [1.0E+000,0,-2.5E-001].
-CREATE FUNCTION ora.float_text(x real) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-  SELECT CASE WHEN x = 0 THEN '0' ELSE regexp_replace(regexp_replace(
-    pg_catalog.upper(btrim(to_char(x::text::numeric, '9.99999999EEEE'))), '(\.[0-9]+?)0*E', '\1E'), 'E([+-])([0-9]{2})$', 'E\10\2') END $$;
+-- A vector as Oracle prints it: [1.0E+000,0,-1.00000001E-001].
 CREATE FUNCTION ora.from_vector(v vector) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-  SELECT '[' || string_agg(ora.float_text(x), ',' ORDER BY place) || ']' FROM unnest(v::real[]) WITH ORDINALITY AS u(x, place) $$;
+  SELECT '[' || string_agg(ora.double_text(x::float8, 9), ',' ORDER BY place) || ']' FROM unnest(v::real[]) WITH ORDINALITY AS u(x, place) $$;
 CREATE FUNCTION ora.s(vector) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ora.from_vector($1) $$;
 
 CREATE FUNCTION ora.cat(VARIADIC text[]) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT nullif(array_to_string($1, ''), '') $$;
