@@ -33,6 +33,7 @@ LONGER = {
     "oraclerag/records.py": "the records that travel between stages, each a few lines",
     "oraclerag/local/engine/block.py": "parser: the parts of a query block",
     "oraclerag/local/engine/ddl/indexes.py": "parser: CREATE INDEX in its kinds",
+    "oraclerag/local/engine/differences.py": "table: what is done otherwise than on Oracle, and how it is seen",
     "oraclerag/local/engine/dml.py": "parser: INSERT, UPDATE, DELETE",
     "oraclerag/local/engine/errors.py": "table: PostgreSQL's errors as Oracle numbers and words them",
     "oraclerag/local/engine/execution.py": "how a translated statement is run, in its four kinds",

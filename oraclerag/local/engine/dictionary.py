@@ -74,7 +74,10 @@ SELECT c.relkind = 'r' AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrel
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = $1 AND c.relname = $2
 """
-_MODEL = "SELECT digest, dimensions FROM ora.model WHERE owner = $1 AND name = $2"
+_MODEL = (
+    "SELECT digest, dimensions, (SELECT upper(i.value ->> 0) FROM jsonb_each(metadata -> 'input') AS i LIMIT 1)"
+    " FROM ora.model WHERE owner = $1 AND name = $2"
+)
 _DATA = "SELECT data FROM ora.model WHERE owner = $1 AND name = $2 AND digest = $3"
 
 
@@ -96,10 +99,11 @@ class Bases:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model of the database: its key for the models' cache and the dimension of its vectors."""
+    """A model of the database: its key for the models' cache, the dimension of its vectors, the name of its input."""
 
     digest: str
     dimensions: int
+    input: str = "DATA"
 
 
 class Dictionary:
@@ -226,7 +230,7 @@ class Dictionary:
 
         def find() -> Model | None:
             rows = self._ask(_MODEL, owner, name)
-            return Model(str(rows[0][0]), int(rows[0][1])) if rows else None
+            return Model(str(rows[0][0]), int(rows[0][1]), str(rows[0][2] or "DATA")) if rows else None
 
         return self._kept(("model", owner, name), find)
 

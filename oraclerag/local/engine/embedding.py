@@ -56,6 +56,11 @@ class Embedder:
         model = self._dictionary.model(owner, name)
         return None if model is None else model.dimensions
 
+    def input(self, owner: str, name: str) -> str:
+        """Give the name of a model's input in VECTOR_EMBEDDING."""
+        model = self._dictionary.model(owner, name)
+        return "DATA" if model is None else model.input
+
     def embed(self, qualified: str, texts: Sequence[str]) -> list[bytes]:
         """Embed texts with the model OWNER.NAME and give pgvectors; ORA-40284 when there is no such model."""
         owner, _, name = qualified.partition(".")

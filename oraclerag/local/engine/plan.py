@@ -115,13 +115,18 @@ def _permit_all(accesses: Sequence[Access]) -> None:
     """Allow everything: for translations outside a database."""
 
 
+def _usual_input(_owner: str, _name: str) -> str:
+    """Give the name that the documented default metadata give a model's input."""
+    return "DATA"
+
+
 @dataclass(frozen=True, slots=True)
 class Names:
     """How names resolve in a session: the catalog questions translation may ask.
 
     ``model_dimensions(owner, name)`` gives a model's dimension or None. ``columns(schema, table)`` gives
     (name, Oracle type name) pairs in order, or None when there is no such table or view. ``max_string_size``: bytes of
-    the longest text literal. ``permit`` raises what is said to somebody who may not do what a statement does.
+    the longest text literal. ``model_input`` gives the name of a model's input. ``permit`` raises what is said to somebody who may not do what a statement does.
     """
 
     user: str
@@ -129,3 +134,4 @@ class Names:
     columns: Callable[[str, str], tuple[tuple[str, str], ...] | None]
     max_string_size: int = 32767
     permit: Callable[[Sequence[Access]], None] = _permit_all
+    model_input: Callable[[str, str], str] = _usual_input

@@ -197,11 +197,14 @@ def _embedding(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
         parser.unsupported("VECTOR_EMBEDDING(... USING *)")
     value = parser.expression()
     parser.need("AS")
-    parser.identifier()
+    position, attribute = parser.token.position, parser.identifier()
     parser.need(")")
     dimensions = parser.names.model_dimensions(owner, model)
     if dimensions is None:
         raise OraError(40284, "model does not exist", token.position)
+    if attribute != parser.names.model_input(owner, model):
+        message = f"unimplemented feature: the model {model} has no input {attribute} (nor would Oracle take it)"
+        raise OraError(3001, message, position)
     parser.accesses.append(Access(owner, model, "SELECT", "MINING MODEL"))
     qualified = f"{owner}.{model}"
     if value.kind == "null":

@@ -177,6 +177,10 @@ def test_an_unknown_model(db: Driver) -> None:
     assert number_of(lambda: db.rows("SELECT VECTOR_EMBEDDING(nix USING 'a' AS data) FROM dual")) == 40284
 
 
+def test_an_input_that_the_model_has_not(notes: Driver) -> None:
+    assert number_of(lambda: notes.rows("SELECT VECTOR_EMBEDDING(m USING 'a' AS text) FROM dual")) == 3001
+
+
 def test_a_model_that_is_replaced_or_dropped_is_forgotten(notes: Driver, connect: Connect) -> None:
     other = connect()
     sql = "SELECT VECTOR_EMBEDDING(m USING body AS data) FROM notes WHERE id = 1"

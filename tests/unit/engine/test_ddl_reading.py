@@ -109,7 +109,7 @@ def test_a_cut_statement_is_refused() -> None:
         ("ALTER TABLE t", 1735),
         ("ALTER INDEX i", 2243),
         ("DROP TABLE a, b", 3048),
-        ("DROP TABLE t CASCADE", 3048),
+        ("DROP TABLE t CASCADE", 905),
     ],
 )
 def test_a_statement_that_cannot_be_read(statement: str, number: int) -> None:

@@ -59,7 +59,7 @@ QUERY = Context('select nix from "t" where Nix = 1', "S")
         (error("42703", "column T.NIX does not exist"), QUERY, 904, '"T"."NIX": invalid identifier'),
         (error("22P02", "invalid input syntax for type numeric: "), QUERY, 1722, None),
         (error("22P02", "invalid input syntax for type json"), QUERY, 40441, None),
-        (error("22P02", "invalid input syntax for type vector"), QUERY, 51805, None),
+        (error("22P02", 'invalid input syntax for type vector: "[1,x]"'), QUERY, 51805, None),
         (error("22003", "numeric field overflow", detail="A field with precision 3"), QUERY, 1438, None),
         (error("22003", "value overflows numeric format"), QUERY, 1426, None),
         (error("22000", "expected 3 dimensions, not 2"), QUERY, 51803, None),
