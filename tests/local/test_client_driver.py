@@ -77,3 +77,8 @@ def test_a_vector_fetched_as_text_reads_as_from_vector_prints_it(connection: ora
     cursor.outputtypehandler = lambda cursor, metadata: cursor.var(str, arraysize=cursor.arraysize)
     cursor.execute("SELECT v, FROM_VECTOR(v) FROM (SELECT TO_VECTOR('[0.9, 0, -0.0625]', 3, FLOAT32) AS v FROM dual)")
     assert cursor.fetchone() == ("[8.99999976E-001,0,-6.25E-002]",) * 2
+
+
+def test_what_is_not_there_is_refused_by_its_own_name(connection: oracledb.Connection) -> None:
+    with pytest.raises(oracledb.DatabaseError, match="ORA-03001: unimplemented feature: ROWID of DUAL"):
+        connection.cursor().execute("SELECT ROWID FROM dual")

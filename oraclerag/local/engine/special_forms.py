@@ -35,6 +35,8 @@ class RowId(Node):
         sources = self.scope.sources if self.scope is not None else []
         for source in sources:
             ours = source.alias == self.qualifier[-1] if self.qualifier else len(sources) == 1
+            if ours and (source.schema, source.table) == ("SYS", "DUAL"):
+                raise OraError(3001, "unimplemented feature: ROWID of DUAL", self.position)
             if not ours or source.schema:
                 continue
             if "ROWID" in (source.columns or {}):
