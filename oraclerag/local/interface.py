@@ -107,6 +107,15 @@ class Column:
     vector_format: VectorFormat = VectorFormat.FLEXIBLE
 
 
+class JsonNull(enum.Enum):
+    """The value null of JSON as a whole document, which is not SQL's NULL: its one member is ``JSON_NULL``."""
+
+    JSON_NULL = "null"
+
+
+JSON_NULL = JsonNull.JSON_NULL
+
+
 @dataclass(frozen=True, slots=True)
 class BindType:
     """How the client declared a bind: type, buffer size in bytes, array elements (0: scalar)."""

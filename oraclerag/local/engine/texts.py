@@ -9,7 +9,7 @@ from array import array
 from decimal import Decimal
 from typing import Any
 
-from oraclerag.local.interface import OraError
+from oraclerag.local.interface import JSON_NULL, OraError
 
 NUMBER_SYNTAX = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*\Z", re.ASCII)
 DATE_FORMAT = "DD-MON-RR"
@@ -60,7 +60,7 @@ def json_text(value: Any) -> str:
         return json.dumps(f"P{value.days}DT{value.seconds + value.microseconds / 1_000_000}S")
     if isinstance(value, bytes):
         return json.dumps(value.hex().upper())
-    return json.dumps(value)
+    return json.dumps(None if value is JSON_NULL else value)
 
 
 def vector_text(elements: array[Any]) -> str:

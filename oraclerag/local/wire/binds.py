@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oraclerag.local.interface import BindType, OraError, OraType
+from oraclerag.local.interface import JSON_NULL, BindType, OraError, OraType
 from oraclerag.local.wire import values
 from oraclerag.local.wire.capabilities import FIELD_VERSION_12_2
 from oraclerag.local.wire.lobs import LobTable
@@ -212,7 +212,8 @@ def _json_values(column: Sequence[Any]) -> list[Any]:
             continue
         value = known.get(image)
         if value is None:
-            value = known[image] = decode_oson(image)
+            decoded = decode_oson(image)
+            value = known[image] = JSON_NULL if decoded is None else decoded
         values.append(value)
     return values
 

@@ -30,7 +30,7 @@ from oraclerag.local.engine.long_binds import refuse_long_binds, tuple_elements
 from oraclerag.local.engine.oids import Oids
 from oraclerag.local.engine.parameters import encode
 from oraclerag.local.engine.plan import BindParameter, EmbedParameter, Plan, Verb
-from oraclerag.local.interface import BindType, OraError, OraType, StatementKind
+from oraclerag.local.interface import JSON_NULL, BindType, OraError, OraType, StatementKind
 
 OWN = Oids(varchar2=70001, clob=70002, blob=70003, odate=70004, vector=70005)
 READING = Reading(OWN, Formats(), dt.date(2026, 6, 1))
@@ -108,6 +108,10 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
+
+
+def test_null_of_json_is_written_as_such() -> None:
+    assert texts.json_text(JSON_NULL) == "null"
 
 
 @given(json_values)

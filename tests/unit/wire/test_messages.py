@@ -11,13 +11,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oraclerag.local.interface import BlockResult, Column, Direction, OraError, OraType, RowError, VectorFormat
+from oraclerag.local.interface import (
+    JSON_NULL,
+    BlockResult,
+    Column,
+    Direction,
+    OraError,
+    OraType,
+    RowError,
+    VectorFormat,
+)
 from oraclerag.local.wire import capabilities, messages, primitives, results, values
 from oraclerag.local.wire.binds import BindInfo, convert_rows, read_bind_infos, read_bind_rows
 from oraclerag.local.wire.capabilities import Dialect, Features
 from oraclerag.local.wire.describe import put_describe
 from oraclerag.local.wire.lobs import LobTable
 from oraclerag.local.wire.login import accept_connection, user_name
+from oraclerag.local.wire.oson import encode_oson
 from oraclerag.local.wire.packets import Channel, Closed
 from oraclerag.local.wire.primitives import Reader
 from tests.unit.wire.test_primitives import cut
@@ -166,6 +176,12 @@ def test_data_types_are_echoed() -> None:
 
 def bind_info(kind: OraType, size: int = 100, **more: Any) -> BindInfo:
     return BindInfo(kind, size, 0, is_array=more.get("is_array", False), is_national=more.get("is_national", False))
+
+
+def test_null_in_json_is_a_value_and_no_value_is_none() -> None:
+    images = [encode_oson(None), b"", encode_oson({"a": None}), encode_oson(None)]
+    columns = convert_rows([bind_info(OraType.JSON)], [images], (), 4, LobTable())
+    assert columns == [[JSON_NULL, None, {"a": None}, JSON_NULL]]
 
 
 def test_bind_declarations() -> None:
