@@ -9,7 +9,7 @@ import oracledb
 import pytest
 
 from tests.local.conftest import Account
-from tests.local.semantics import Case, Refuses, unlike
+from tests.local.semantics import Case, Refuses, at, unlike
 
 pytestmark = pytest.mark.one_size("standard")
 
@@ -156,6 +156,8 @@ CASES: dict[str, list[Case]] = {
         ("(SELECT MAX(x) FROM (SELECT '' x FROM dual))", None),
     ],
     "texts": [
+        ("ASCII('ä')", 50084),
+        ("CHR(50052)", "Ä"),
         ("SUBSTR('abcdef', 2, 3)", "bcd"),
         ("SUBSTR('abcdef', -3)", "def"),
         ("SUBSTR('abcdef', -3, 2)", "de"),
@@ -217,6 +219,8 @@ CASES: dict[str, list[Case]] = {
         ("LENGTH(TO_CLOB(RPAD('x', 4000)) || 'y')", 4001),
     ],
     "CHAR": [
+        ("CAST('abc' AS CHAR(2))", "ab"),
+        ("CAST(1234.5 AS CHAR)", Refuses(25137)),
         ("LENGTH(CAST('a' AS CHAR(3)))", 3),
         ("CAST('a' AS CHAR(3)) || '.'", "a  ."),
         ("CASE WHEN CAST('a' AS CHAR(3)) = 'a' THEN 1 ELSE 0 END", 1),
@@ -230,6 +234,12 @@ CASES: dict[str, list[Case]] = {
         ("CAST(1234 AS VARCHAR2(2))", Refuses(25137)),
     ],
     "conversions": [
+        ("GREATEST('10', 9)", "9"),
+        ("GREATEST(10, '9')", 10),
+        ("LEAST(DATE '2024-01-01', '01-FEB-23')", at(2023, 2, 1)),
+        ("CASE WHEN 1 = 1 THEN DATE '2024-01-01' ELSE 'x' END", Refuses(932)),
+        ("COALESCE(SYSDATE, 'x')", Refuses(932)),
+        ("CASE WHEN 12 LIKE 1 || '%' AND DATE '2024-01-01' LIKE '01-JAN%' THEN 1 END", 1),
         ("'1' + '2'", 3),
         ("'1.5' * 2", 3),
         ("'a' + 1", Refuses(1722)),

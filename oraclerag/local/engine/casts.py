@@ -165,7 +165,7 @@ _CONVERSIONS: dict[DataType, str] = {
 
 
 class _Shortened(Node):
-    """A value as VARCHAR2 of a length: a text is cut, a number that is longer is ORA-25137."""
+    """A value as VARCHAR2 or CHAR of a length: a text is cut, a number that is longer is ORA-25137."""
 
     __slots__ = ("inner", "target")
 
@@ -181,23 +181,19 @@ class _Shortened(Node):
         output.pieces.append("ora.cast_number(" if number else "ora.cast_varchar2(ora.s(")
         (self.inner if number else Operand(self.inner, text=True)).write(output)
         closed = "" if number else ")"
-        output.pieces.append(f"{closed}, {target.size}, {'true' if target.in_bytes else 'false'})::{target.text}")
+        kind = f"char({target.size})" if target.padded else target.text
+        output.pieces.append(f"{closed}, {target.size}, {'true' if target.in_bytes else 'false'})::{kind}")
 
 
 def cast(value: Node, target: CastType) -> Node:
     """Give ``CAST(value AS target)``; LOB and VECTOR targets are ORA-22849, as they have conversion functions."""
     if target.type in ("clob", "blob", "vector"):
         raise OraError(22849, f"Type {target.name} is not supported for this function or operator.")
-    if target.type == "text" and not target.padded and target.size:
+    if target.type == "text" and target.size:
         return _Shortened(value, target)
     if target.type == "text":
-        function = "ora.cast_char" if target.padded else "ora.cast_varchar2"
         inner = Operand(value.inner, text=True) if isinstance(value, Operand) else value
-        shown: Node = Node("ora.s(", inner, ")")
-        kind = f"char({target.size})" if target.padded else target.text
-        return Node(
-            f"{function}(", shown, f", {target.size}, {'true' if target.in_bytes else 'false'})::{kind}", type="text"
-        )
+        return Node("ora.cast_varchar2(ora.s(", inner, f"), 0, false)::{target.text}", type="text")
     conversion = _CONVERSIONS[target.type]
     suffix = f"::{target.text}" if target.type != "json" else ""
     return Node(f"{conversion}(", value, f"){suffix}", type=target.type)

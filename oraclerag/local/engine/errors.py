@@ -386,6 +386,8 @@ def _regular_expression(error: PgError, _: Context) -> Found:
 
 
 def _too_many(error: PgError, _: Context) -> Found:
+    if "null character" in error.message:
+        return 3001, "unimplemented feature: the character CHR(0) in text"
     if "vector" in error.message:
         return 3001, "unimplemented feature: vectors of more than 16000 dimensions"
     return 913, "too many values"

@@ -78,16 +78,17 @@ def _decode(arguments: list[Node]) -> Parts:
     return (*parts, " END")
 
 
+_TYPES = {"number": "NUMBER", "text": "CHAR", "date": "DATE"}
 _LITERAL_TYPES = {"integer": "NUMBER", "number": "NUMBER", "string": "CHAR"}
 
 
 def check_same_type(values: list[Node]) -> None:
-    """Refuse numbers beside texts where Oracle converts neither (CASE, COALESCE): ORA-00932."""
-    kinds = {
-        _LITERAL_TYPES.get(value.kind) or {"number": "NUMBER", "text": "CHAR"}.get(value.type, "") for value in values
-    }
-    if {"NUMBER", "CHAR"} <= kinds:
-        raise OraError(932, "expression is of data type CHAR, which is incompatible with expected data type NUMBER")
+    """Refuse numbers, texts and dates beside one another where Oracle converts none (CASE, COALESCE): ORA-00932."""
+    kinds = [_LITERAL_TYPES.get(value.kind) or _TYPES.get(value.type, "") for value in values]
+    known = list(dict.fromkeys(kind for kind in kinds if kind))
+    if len(known) > 1:
+        message = f"expression is of data type {known[1]}, which is incompatible with expected data type {known[0]}"
+        raise OraError(932, message)
 
 
 def _nvl(arguments: list[Node]) -> Parts:
@@ -105,6 +106,16 @@ def _nvl2(arguments: list[Node]) -> Parts:
         Converted(arguments[2], present),
         " END",
     )
+
+
+def _alike(name: str) -> Callable[[list[Node]], Parts]:
+    """Emit a call whose other arguments are converted to the type of the first."""
+
+    def emit(arguments: list[Node]) -> Parts:
+        first, *others = arguments
+        return (f"{name}(", *join([first, *(Converted(other, first) for other in others)]), ")")
+
+    return emit
 
 
 def _coalesce(arguments: list[Node]) -> Parts:
@@ -224,8 +235,8 @@ FUNCTIONS |= {
     "COALESCE": Function(2, 255, _coalesce),
     "NULLIF": Function(2, 2, call("NULLIF")),
     "DECODE": Function(3, 255, _decode),
-    "GREATEST": Function(1, 255, call("ora.greatest")),
-    "LEAST": Function(1, 255, call("ora.least")),
+    "GREATEST": Function(1, 255, _alike("ora.greatest")),
+    "LEAST": Function(1, 255, _alike("ora.least")),
     "SYS_EXTRACT_UTC": Function(1, 1, _shaped("ora.utc({0})"), "timestamp"),
     "TO_CHAR": Function(1, 3, _conversion("ora.to_char"), "text"),
     "TO_NUMBER": Function(1, 3, _conversion("ora.to_number"), "number"),

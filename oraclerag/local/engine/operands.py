@@ -87,11 +87,11 @@ class Operand(Node):
             if inner.value:
                 self._scalar(inner, output)
                 return
-            if self.text and inner.type in ("number", "date", "timestamp"):
-                output.pieces.append("ora.s(")
-                inner.write(output)
-                output.pieces.append(")")
-                return
+        if self.text and family(inner) in ("number", "date", "timestamp"):
+            output.pieces.append("ora.s(")
+            inner.write(output)
+            output.pieces.append(")")
+            return
         inner.write(output)
 
     def _scalar(self, column: Column, output: Output) -> None:

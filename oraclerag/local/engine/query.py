@@ -37,6 +37,8 @@ class QueryParser(RowLimitParser):
         if block is not None:
             if block.sequenced and keys:
                 raise OraError(2287, "sequence number not allowed here", self.token.position)
+            if keys and any(node.kind == "rownum" for item in block.items for node in walk(item.node)):
+                self.unsupported("ROWNUM in a select list with ORDER BY; number the rows of a subquery")
             query.order = self._block_keys(query, block, keys)
             refusals.check_block(block, [key for key, _ in keys])
         else:

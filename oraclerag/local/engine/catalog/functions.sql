@@ -250,8 +250,9 @@ CREATE FUNCTION ora.s(timestamp) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE 
 CREATE FUNCTION ora.s(timestamptz) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT pg_catalog.upper(to_char($1, ora.pg_format(ora.nls_timestamp_tz()))) $$;
 CREATE FUNCTION ora.s(interval) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT CASE WHEN extract(epoch FROM $1) < 0 THEN '-' ELSE '+' END || lpad((abs(extract(epoch FROM $1))::int8 / 86400)::text, 2, '0') || ' '
-    || to_char(make_interval(secs => (abs(extract(epoch FROM $1)) % 86400)::float8), 'HH24:MI:SS.US') $$;
+  SELECT CASE WHEN extract(year FROM $1) <> 0 OR extract(month FROM $1) <> 0 THEN ora.fail(3001, 'unimplemented feature: INTERVAL YEAR TO MONTH')
+    ELSE CASE WHEN extract(epoch FROM $1) < 0 THEN '-' ELSE '+' END || lpad((abs(extract(epoch FROM $1))::int8 / 86400)::text, 2, '0') || ' '
+    || to_char(make_interval(secs => (abs(extract(epoch FROM $1)) % 86400)::float8), 'HH24:MI:SS.US') END $$;
 CREATE FUNCTION ora.s(boolean) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT CASE WHEN $1 THEN 'TRUE' WHEN NOT $1 THEN 'FALSE' END $$;
 CREATE FUNCTION ora.s(bytea) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT pg_catalog.upper(encode($1, 'hex')) $$;
@@ -510,8 +511,6 @@ CREATE FUNCTION ora.cast_varchar2(t text, size int4, bytes boolean) RETURNS text
 -- A number that does not fit is an error, where a text is cut.
 CREATE FUNCTION ora.cast_number(n numeric, size int4, bytes boolean) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT CASE WHEN size = 0 OR octet_length(ora.s(n)) <= size THEN ora.s(n) ELSE ora.fail(25137, 'Data value out of range') END $$;
-CREATE FUNCTION ora.cast_char(t text, size int4, bytes boolean) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-  SELECT CASE WHEN length(t) > size THEN ora.fail(25137, 'Data value out of range') ELSE pg_catalog.rpad(t, size) END $$;
 
 CREATE FUNCTION ora.length(text) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT nullif(pg_catalog.length($1), 0)::numeric $$;
 CREATE FUNCTION ora.length(bytea) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT nullif(pg_catalog.length($1), 0)::numeric $$;
@@ -601,8 +600,20 @@ CREATE FUNCTION ora.rpad(t text, size numeric, filling text DEFAULT ' ') RETURNS
   SELECT nullif(pg_catalog.rpad(t, least(size, ora.max_text())::int4, filling), '') $$;
 CREATE FUNCTION ora.lpad(t numeric, size numeric, filling text DEFAULT ' ') RETURNS text LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT ora.lpad(ora.s(t), size, filling) $$;
 CREATE FUNCTION ora.rpad(t numeric, size numeric, filling text DEFAULT ' ') RETURNS text LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT ora.rpad(ora.s(t), size, filling) $$;
-CREATE FUNCTION ora.ascii(text) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT pg_catalog.ascii($1)::numeric $$;
-CREATE FUNCTION ora.chr(numeric) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT pg_catalog.chr($1::int4) $$;
+-- By the bytes of the character in AL32UTF8: ASCII('ä') is 50084.
+CREATE FUNCTION ora.ascii(text) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT ('x' || lpad(encode(convert_to(left($1, 1), 'UTF8'), 'hex'), 16, '0'))::bit(64)::int8::numeric WHERE $1 <> '' $$;
+CREATE FUNCTION ora.chr(n numeric) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  digits text := to_hex(n::int8);
+BEGIN
+  IF n < 128 THEN
+    RETURN pg_catalog.chr(n::int4);
+  END IF;
+  RETURN convert_from(decode(lpad(digits, 2 * ((pg_catalog.length(digits) + 1) / 2), '0'), 'hex'), 'UTF8');
+EXCEPTION WHEN character_not_in_repertoire THEN
+  PERFORM ora.fail(3001, 'unimplemented feature: CHR of bytes that are no character');
+END $$;
 
 -- Oracle's match parameters as PostgreSQL's: by default a point matches no line end, and ^ and $ only the whole text's.
 CREATE FUNCTION ora.pattern_flags(pattern text, flags text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
