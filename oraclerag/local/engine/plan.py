@@ -126,7 +126,8 @@ class Names:
 
     ``model_dimensions(owner, name)`` gives a model's dimension or None. ``columns(schema, table)`` gives
     (name, Oracle type name) pairs in order, or None when there is no such table or view. ``max_string_size``: bytes of
-    the longest text literal. ``model_input`` gives the name of a model's input. ``permit`` raises what is said to somebody who may not do what a statement does.
+    the longest text literal. ``permit`` raises what is said to somebody who may not do what a statement does.
+    ``model_input(owner, name)`` gives the name of a model's input.
     """
 
     user: str
