@@ -345,6 +345,18 @@ REFUSALS: tuple[Refusal, ...] = (
         "a recursive WITH",
         setup=_T,
     ),
+    Refusal(
+        "Queries",
+        "ROWNUM in the select list of a query with ORDER BY",
+        "SELECT ROWNUM, id FROM t ORDER BY x",
+        "the ROWNUM of a subquery",
+        setup=_T,
+    ),
+    Refusal(
+        "Queries",
+        "FX, YEAR, SP and I in formats of dates",
+        "SELECT TO_CHAR(SYSDATE, 'YEAR') FROM dual",
+    ),
     Refusal("Queries", "KEEP", "SELECT MAX(id) KEEP (DENSE_RANK FIRST ORDER BY x) FROM t", setup=_T),
     Refusal("Queries", "named windows", "SELECT SUM(x) OVER w FROM t WINDOW w AS (ORDER BY id)", setup=_T),
     Refusal("Queries", "PIVOT", "SELECT * FROM t PIVOT (COUNT(id) FOR x IN (1, 2))", setup=_T),
