@@ -331,6 +331,30 @@ def test_texts_in_columns(one: oracledb.Connection) -> None:
     assert rows(one, "SELECT LENGTH(l), LENGTH(SUBSTR(l, 4000)), INSTR(l, 'x') FROM txt") == [(5000, 1001, 0)]
 
 
+def test_texts_become_what_the_column_is(one: oracledb.Connection) -> None:
+    run(one, "CREATE TABLE kinds (r RAW(2), d DATE, b BOOLEAN, x BINARY_DOUBLE, l BLOB)")
+    for column, text, number in (
+        ("r", "0aFF", 0),
+        ("r", "gg", 1465),
+        ("r", "010203", 12899),
+        ("d", "31-JAN-24", 0),
+        ("d", "2024-01-31", 1861),
+        ("b", "yes", 0),
+        ("x", "1.5", 0),
+        ("x", "0x1F", 1722),
+        ("l", "zz", 1465),
+    ):
+        assert (column, text, run(one, f"INSERT INTO kinds ({column}) VALUES ('{text}')")) == (column, text, number)
+    assert rows(
+        one, "SELECT r, b, x FROM kinds WHERE r = '0AFF' OR b = 'true' OR x = '1.5' ORDER BY r, b NULLS LAST"
+    ) == [
+        (b"\x0a\xff", None, None),
+        (None, True, None),
+        (None, None, 1.5),
+    ]
+    run(one, "DROP TABLE kinds PURGE")
+
+
 def test_returning_of_several_rows(one: oracledb.Connection) -> None:
     cursor = one.cursor()
     ids, numbers = cursor.var(int), cursor.var(int)

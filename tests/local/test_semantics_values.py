@@ -234,6 +234,11 @@ CASES: dict[str, list[Case]] = {
         ("CAST(1234 AS VARCHAR2(2))", Refuses(25137)),
     ],
     "conversions": [
+        ("LENGTH(HEXTORAW('0aff'))", 4),
+        ("TO_CHAR('7', '000')", " 007"),
+        ("TO_DATE(DATE '2024-01-31', 'DD-MON-RR') - DATE '2024-01-31'", 0),
+        ("CASE WHEN 5 = '0x5' THEN 1 ELSE 0 END", Refuses(1722)),
+        ("CASE WHEN EXISTS (SELECT NULL FROM dual) AND 1 = ANY (SELECT 1 FROM dual) THEN 1 END", 1),
         ("GREATEST('10', 9)", "9"),
         ("GREATEST(10, '9')", 10),
         ("LEAST(DATE '2024-01-01', '01-FEB-23')", at(2023, 2, 1)),

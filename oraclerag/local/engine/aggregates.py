@@ -39,6 +39,9 @@ class Average(Node):
 
     def write(self, output: Output) -> None:
         """Write it, by the type of the value."""
+        if type_of(self.of) == "text":
+            Average(Node("ora.num(", self.of, ")", type="number"), self.distinct).write(output)
+            return
         if type_of(self.of) != "number":
             Node(f"avg({self.distinct}", self.of, ")").write(output)
             return

@@ -6,7 +6,7 @@ import re
 
 from oraclerag.local.engine.block import Bare, Block, Query, Rows, Subquery, first_block
 from oraclerag.local.engine.lexer import Token
-from oraclerag.local.engine.operands import Operand
+from oraclerag.local.engine.operands import READ_FROM_TEXT, Operand
 from oraclerag.local.engine.plan import Access, EmbedUpdate, Names, Plan, Verb
 from oraclerag.local.engine.query import QueryParser
 from oraclerag.local.engine.scope import Column, Scope, Source
@@ -95,11 +95,7 @@ class DmlParser(QueryParser):
         node = self.expression()
         if self.token.kind == "bind" and node.kind == "bind":
             self.position += 1  # an indicator variable behind its bind
-        return (
-            Operand(node, Node(type=wanted))
-            if wanted in ("date", "timestamp", "timestamp with time zone")
-            else Operand(node)
-        )
+        return Operand(node, Node(type=wanted)) if wanted in READ_FROM_TEXT else Operand(node)
 
     def _returning(self) -> Node | None:
         if self.token.upper not in ("RETURNING", "RETURN"):

@@ -56,7 +56,7 @@ class ExpressionParser(TokenCursor):
         self.nested_aggregate: int | None = None
         self.subqueries = 0
 
-    def parenthesized_query(self) -> Node:
+    def parenthesized_query(self, *, whole: bool = False) -> Node:
         """Read ``(query)`` as an expression; the query parser provides it."""
         raise NotImplementedError
 
@@ -96,7 +96,7 @@ class ExpressionParser(TokenCursor):
             self.position += 1
             if not self.at("("):
                 self.missing("(")
-            return Node("EXISTS ", self.parenthesized_query(), kind="condition", type="boolean")
+            return Node("EXISTS ", self.parenthesized_query(whole=True), kind="condition", type="boolean")
         left = self.operand()
         token = self.token
         if token.upper in COMPARISONS:
@@ -115,7 +115,7 @@ class ExpressionParser(TokenCursor):
             word = self.token.upper
             self.position += 1
             if self._query_ahead():
-                return _condition(left, f" {operator} {word} ", self.parenthesized_query())
+                return _condition(left, f" {operator} {word} ", self.parenthesized_query(whole=True))
             values = self._list(left)
             joined = " OR " if word != "ALL" else " AND "
             parts: list[str | Node] = ["("]

@@ -19,7 +19,7 @@ _TIME = re.compile(r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?")
 _ZONE = re.compile(r"\s*([+-]\d{1,2}:\d{2}|[A-Za-z][\w/+-]*)\s*$")
 _DAY_FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
 _FORMAT_ELEMENTS = re.compile(
-    r"""FM|FX|"[^"]*"|SYYYY|YYYY|Y,YYY|YYY|YY|Y|RRRR|RR|SYEAR|YEAR|CC|SCC|Q|IYYY|IYY|IY|I|MONTH|MON|MM|RM|WW|IW|W
+    r"""FM|FX|"[^"]*"|SYEAR|YEAR|SYYYY|YYYY|Y,YYY|YYY|YY|Y|RRRR|RR|CC|SCC|Q|IYYY|IYY|IY|I|MONTH|MON|MM|RM|WW|IW|W
       |DDD|DD|DAY|DY|DL|DS|D|J|HH24|HH12|HH|MI|SSSSS|SS|FF[1-9]?|AM|PM|A\.M\.|P\.M\.|TZH|TZM|TZR|TZD|TS|X|BC|AD|B\.C\.
       |A\.D\.|TH|SP|[-/,.;:\s]""",
     re.VERBOSE | re.IGNORECASE,

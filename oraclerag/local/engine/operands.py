@@ -12,10 +12,17 @@ from oraclerag.local.interface import OraError
 NO_KEY = frozenset({"vector", "clob", "blob"})
 """Types that cannot be compared, sorted or grouped (ORA-22848)."""
 
-_FROM_TEXT: dict[DataType, str] = {
+# How a text literal is read beside a value of another type, or where one is assigned.
+READ_FROM_TEXT: dict[DataType, str] = {
     "date": "ora.to_date",
     "timestamp": "ora.to_timestamp",
     "timestamp with time zone": "ora.to_timestamp_tz",
+    "number": "ora.num",
+    "double": "ora.as_double",
+    "raw": "ora.as_raw",
+    "blob": "ora.as_raw",
+    "boolean": "ora.to_boolean",
+    "interval": "ora.as_interval",
 }
 
 
@@ -74,8 +81,8 @@ class Operand(Node):
             return
         if inner.kind == "string" and self.other is not None:
             wanted = type_of(self.other)
-            if wanted in _FROM_TEXT:
-                output.pieces.append(f"{_FROM_TEXT[wanted]}({quote_text(inner.value)})")
+            if wanted in READ_FROM_TEXT:
+                output.pieces.append(f"{READ_FROM_TEXT[wanted]}({quote_text(inner.value)})")
                 return
             if wanted == "rowid":
                 output.pieces.append(f"ora.chartorowid({quote_text(inner.value)})")
@@ -142,7 +149,8 @@ class Converted(Operand):
         """Write it, a number beside text as text and the other way round."""
         function = _CONVERTED.get((family(self.inner), family(self.other)))
         if self.always and function == "ora.as_number" and self.inner.kind == "string":
-            function = None
+            self.inner.write(output)
+            return
         if function is not None:
             output.pieces.append(f"{function}(")
         super().write(output)

@@ -483,11 +483,11 @@ class QueryParser(RowLimitParser):
                 self.unsupported("an expression in ORDER BY behind a set operator")
         return found
 
-    def parenthesized_query(self) -> Node:
-        """Read ``(query)`` as an expression; over DUAL alone it is the expression it selects."""
+    def parenthesized_query(self, *, whole: bool = False) -> Node:
+        """Read ``(query)`` as an expression; over DUAL alone what it selects, unless it is needed ``whole``."""
         self.need("(")
         if self.at("("):
-            node = self.parenthesized_query()
+            node = self.parenthesized_query(whole=whole)
             self.need(")")
             return node
         self.subqueries += 1
@@ -497,7 +497,7 @@ class QueryParser(RowLimitParser):
             raise OraError(907, "missing right parenthesis", self.token.position)
         self.need(")")
         block = query.body if isinstance(query.body, Block) else None
-        if block is not None and block.dual and self._is_expression(query, block):
+        if not whole and block is not None and block.dual and self._is_expression(query, block):
             node = block.items[0].node
             return node if node.kind in ("bind", "string", "embedding") else Node("(", node, ")", type=node.type)
         return Subquery(query)

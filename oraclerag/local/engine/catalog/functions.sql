@@ -31,7 +31,7 @@ DECLARE
 BEGIN
   WHILE rest <> '' LOOP
     piece := substring(pg_catalog.upper(rest) FROM '^(?:"[^"]*"|(?:SSSSS|SYYYY|RRRR|RR|FF[1-9]|FF|TZR|TZD|TS|DL|DS|X|J|HH24|HH12|HH|MI|MM|MONTH|MON|SS|DDD|DD|DAY|DY|D|YYYY|YYY|YY|Y|IYYY|IW|WW|W|Q|CC|AM|PM|A\.M\.|P\.M\.|BC|AD|B\.C\.|A\.D\.|RM|TZH|TZM|FM|FX|TH|Y,YYY)|[-/,.;:\s])');
-    IF piece IS NULL AND rest ~* '^(S?YEAR|SPTH|THSP|SP|EE?|SCC|IYY|IY|I)' THEN
+    IF rest ~* '^S?YEAR' OR piece IS NULL AND rest ~* '^(SPTH|THSP|SP|EE?|SCC|IYY|IY|I)' THEN
       PERFORM ora.fail(3001, 'unimplemented feature: the element ' || pg_catalog.upper(left(rest, 4)) || ' of a date format');
     ELSIF piece IS NULL THEN
       PERFORM ora.fail(1821, 'date format not recognized');
@@ -513,7 +513,9 @@ CREATE FUNCTION ora.cast_number(n numeric, size int4, bytes boolean) RETURNS tex
   SELECT CASE WHEN size = 0 OR octet_length(ora.s(n)) <= size THEN ora.s(n) ELSE ora.fail(25137, 'Data value out of range') END $$;
 
 CREATE FUNCTION ora.length(text) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT nullif(pg_catalog.length($1), 0)::numeric $$;
-CREATE FUNCTION ora.length(bytea) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT nullif(pg_catalog.length($1), 0)::numeric $$;
+-- That of a RAW is of its hex digits, that of a BLOB of its bytes.
+CREATE FUNCTION ora.length(bytea) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT nullif(2 * pg_catalog.length($1), 0)::numeric $$;
+CREATE FUNCTION ora.length(ora.blob) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT nullif(pg_catalog.length($1::bytea), 0)::numeric $$;
 CREATE FUNCTION ora.length(numeric) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT pg_catalog.length(ora.s($1))::numeric $$;
 CREATE FUNCTION ora.lengthb(text) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT nullif(octet_length($1), 0)::numeric $$;
 CREATE FUNCTION ora.lengthb(numeric) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT octet_length(ora.s($1))::numeric $$;
@@ -668,12 +670,18 @@ BEGIN
   END IF;
   RETURN CASE WHEN $2 LIKE '%$%' THEN regexp_replace(result, '([0-9])', '$\1') ELSE result END;
 END $$;
+CREATE FUNCTION ora.to_char(text, text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.to_char(ora.num($1), $2) $$;
 CREATE FUNCTION ora.to_char(float8, text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT ora.to_char($1::numeric, $2) $$;
 CREATE FUNCTION ora.to_char(ora.odate, text) RETURNS text LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
   SELECT CASE WHEN regexp_replace($2, '"[^"]*"', '', 'g') ~* 'FF|TZ' THEN ora.fail(1821, 'date format not recognized')
     ELSE nullif(pg_catalog.to_char($1::timestamp, ora.pg_format($2)), '') END $$;
 CREATE FUNCTION ora.to_char(timestamp, text) RETURNS text LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT nullif(pg_catalog.to_char($1, ora.pg_format($2)), '') $$;
 CREATE FUNCTION ora.to_char(timestamptz, text) RETURNS text LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT nullif(pg_catalog.to_char($1, ora.pg_format($2)), '') $$;
+
+-- TO_DATE of a date: it becomes text first, by the session's format.
+CREATE FUNCTION ora.to_date(ora.odate, text) RETURNS ora.odate LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT ora.to_date(ora.s($1), $2) $$;
+CREATE FUNCTION ora.to_date(timestamp, text) RETURNS ora.odate LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT ora.to_date(ora.s($1), $2) $$;
+CREATE FUNCTION ora.to_timestamp(timestamp, text) RETURNS timestamp LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$ SELECT ora.to_timestamp(ora.s($1), $2) $$;
 
 -- Other values where a text is expected, as Oracle converts them.
 DO $$
