@@ -30,6 +30,7 @@ class OraType(enum.IntEnum):
     BINARY_FLOAT = 100
     BINARY_DOUBLE = 101
     CURSOR = 102
+    OBJECT = 109
     CLOB = 112
     BLOB = 113
     JSON = 119

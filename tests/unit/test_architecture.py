@@ -44,6 +44,7 @@ LONGER = {
     "oraclerag/local/engine/plsql_run.py": "interpreter: one method for each kind of PL/SQL statement",
     "oraclerag/local/engine/query.py": "parser: queries",
     "oraclerag/local/engine/session.py": "one session: what the wire asks of it",
+    "oraclerag/local/wire/execute.py": "running statements of every kind, each read to its end before",
 }
 
 # What the engine of the local database may take from the wire: the codecs of cells, which both need.

@@ -20,7 +20,7 @@ from oraclerag.local.engine import oids as pg
 from oraclerag.local.engine import texts
 from oraclerag.local.engine.decode import Formats
 from oraclerag.local.engine.oids import Oids
-from oraclerag.local.engine.plan import BindParameter, Parameter
+from oraclerag.local.engine.plan import BindParameter, ChainParameter, EmbedParameter, Parameter
 from oraclerag.local.interface import BindType, OraError, OraType
 
 Value = bytes | None
@@ -60,7 +60,7 @@ def declared_oids(
     oids = []
     for parameter in parameters:
         if not isinstance(parameter, BindParameter):
-            oids.append(own.vector)
+            oids.append(computed_oid(parameter, own))
         elif places.get(parameter.name, len(types)) >= len(types):
             raise OraError(1008, f"not all variables bound: :{parameter.name}")
         elif types[places[parameter.name]].elements:
@@ -70,6 +70,11 @@ def declared_oids(
         else:
             oids.append(_oid(types[places[parameter.name]].type, own))
     return tuple(oids)
+
+
+def computed_oid(parameter: EmbedParameter | ChainParameter, own: Oids) -> int:
+    """Give the type of a parameter that is computed from binds."""
+    return pg.TEXT_ARRAY if isinstance(parameter, ChainParameter) and parameter.rows else own.vector
 
 
 def _oid(kind: OraType, own: Oids) -> int:

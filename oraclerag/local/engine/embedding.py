@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from oraclerag.local.engine import chain_functions
 from oraclerag.local.engine import oids as pg
 from oraclerag.local.engine.binds import vector_value
 from oraclerag.local.engine.commands import BINARY, Statement, Text
@@ -97,10 +98,17 @@ class Embedder:
         self, parameters: Sequence[Parameter], places: dict[str, int], rows: Sequence[Sequence[Any]]
     ) -> list[list[bytes | None] | None]:
         """Compute the parameters that are embeddings, every distinct text once; None for the others."""
-        return [
-            None if isinstance(parameter, BindParameter) else self._column(parameter, places, rows)
-            for parameter in parameters
-        ]
+        return [self._computed(parameter, places, rows) for parameter in parameters]
+
+    def _computed(
+        self, parameter: Parameter, places: dict[str, int], rows: Sequence[Sequence[Any]]
+    ) -> list[bytes | None] | None:
+        if isinstance(parameter, BindParameter):
+            return None
+        if isinstance(parameter, EmbedParameter):
+            return self._column(parameter, places, rows)
+        values = chain_functions.compute(parameter, places, rows, self.embed)
+        return [_array(pg.TEXT, value) if isinstance(value, list) else value for value in values]
 
     def _column(
         self, parameter: EmbedParameter, places: dict[str, int], rows: Sequence[Sequence[Any]]

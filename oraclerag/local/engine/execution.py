@@ -11,7 +11,7 @@ from psycopg.pq.abc import PGresult
 
 from oraclerag.local.engine import oids as pg
 from oraclerag.local.engine.arrays import FEWEST_ROWS, ArrayDml, Done, Outcome, returned
-from oraclerag.local.engine.binds import INFER, Reading, declared_oids, positions
+from oraclerag.local.engine.binds import INFER, Reading, computed_oid, declared_oids, positions
 from oraclerag.local.engine.commands import BEGIN, COMMIT, Command, PgError, Prepared, Query, Statement, Text
 from oraclerag.local.engine.decode import convert, decoder
 from oraclerag.local.engine.describe import NO_NOTE, describe
@@ -80,7 +80,7 @@ class Executor:
     def describe(self, plan: Plan) -> tuple[Column, ...]:
         """Describe a query without running it; its binds have no types yet."""
         oids = tuple(
-            self._dictionary.own.vector
+            computed_oid(parameter, self._dictionary.own)
             if not isinstance(parameter, BindParameter)
             else pg.TID
             if parameter.rowid

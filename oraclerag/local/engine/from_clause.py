@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oraclerag.local.engine import json_tables, refusals
+from oraclerag.local.engine import chain_functions, json_tables, refusals
 from oraclerag.local.engine.block import Block, Query, Rows, Subquery, first_block
 from oraclerag.local.engine.expressions import ExpressionParser
 from oraclerag.local.engine.lexer import Token
@@ -132,10 +132,24 @@ class FromParser(ExpressionParser):
             and self.peek().upper == "("
         ):
             self.unsupported(f"{word} in FROM")
+        if (function := self._embeddings()) is not None:
+            alias = self._alias()
+            scope.sources.append(Source(alias, {chain_functions.COLUMN: "clob"}, lockable=False))
+            return [function, f" AS {quote(alias)}" if alias else ""]
         parts = self.named_table(scope)
         if self.at("(") and self.tokens[self.position - 1].value == scope.sources[-1].table:
             self.unsupported(f"the function {scope.sources[-1].table} in FROM")
         return parts
+
+    def _embeddings(self) -> Node | None:
+        """Read UTL_TO_EMBEDDINGS of DBMS_VECTOR_CHAIN, if that is what comes."""
+        ahead = [token.upper for token in self.tokens[self.position : self.position + 6]]
+        skipped = 2 if ahead[:2] == ["SYS", "."] else 0
+        name = "".join(ahead[skipped : skipped + 3])
+        if name not in chain_functions.ROWS:
+            return None
+        self.position += skipped + 3
+        return chain_functions.embeddings(self, name)
 
     def named_table(self, scope: Scope) -> list[str | Node]:
         """Read the name of a table or view with its alias; it becomes a source of ``scope``."""

@@ -45,7 +45,21 @@ class EmbedParameter:
     literal: str | None = None
 
 
-Parameter = BindParameter | EmbedParameter
+@dataclass(frozen=True, slots=True)
+class ChainParameter:
+    """``$n`` is what DBMS_VECTOR_CHAIN makes of a bind by a model that JSON names, of a bind or written out.
+
+    A vector, or (``rows``) an array of texts. ``owner`` is whose model a name without a schema means.
+    """
+
+    bind: str
+    owner: str
+    rows: bool
+    settings_bind: str | None = None
+    settings: str = ""
+
+
+Parameter = BindParameter | EmbedParameter | ChainParameter
 
 
 @dataclass(frozen=True, slots=True)

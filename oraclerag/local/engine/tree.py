@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from oraclerag.local.engine.plan import BindParameter, EmbedParameter, Parameter
+from oraclerag.local.engine.plan import BindParameter, ChainParameter, EmbedParameter, Parameter
 
 NodeKind = Literal[
     "other",
@@ -155,7 +155,7 @@ class Embedding(Node):
 
     __slots__ = ("parameter",)
 
-    def __init__(self, parameter: EmbedParameter) -> None:
+    def __init__(self, parameter: EmbedParameter | ChainParameter) -> None:
         super().__init__(kind="embedding", type="vector")
         self.parameter = parameter
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from oraclerag.local.engine import chain_functions
 from oraclerag.local.engine.plan import Access, EmbedParameter
 from oraclerag.local.engine.scope import Column
 from oraclerag.local.engine.tree import Bind, Embedding, Node, Output, walk
@@ -242,5 +243,7 @@ CALLS: dict[str, Callable[[ExpressionParser, str], Node]] = {
     "VECTOR_DIMENSION_COUNT": _one_vector("ora.vector_dims"),
     "VECTOR_DIMENSION_FORMAT": _format,
     "VECTOR_EMBEDDING": _embedding,
+    "DBMS_VECTOR_CHAIN.UTL_TO_EMBEDDING": chain_functions.embedding,
+    "DBMS_VECTOR.UTL_TO_EMBEDDING": chain_functions.embedding,
     "VECTOR_CHUNKS": _chunks,
 }

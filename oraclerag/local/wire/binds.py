@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from oraclerag.local.interface import JSON_NULL, BindType, OraError, OraType
-from oraclerag.local.wire import values
+from oraclerag.local.wire import object_types, values
 from oraclerag.local.wire.capabilities import FIELD_VERSION_12_2
 from oraclerag.local.wire.lobs import LobTable
 from oraclerag.local.wire.messages import MessageType
@@ -48,8 +48,6 @@ class BindInfo:
             ora_type = _SAME_AS.get(self.type) or OraType(self.type)
         except ValueError:
             raise OraError(3001, f"unimplemented feature: binds of type {self.type}") from None
-        if ora_type is OraType.CURSOR:
-            raise OraError(3001, "unimplemented feature: REF CURSOR binds")
         return BindType(ora_type, self.size, self.elements if self.is_array else 0)
 
 
@@ -164,7 +162,7 @@ def _read_boolean(reader: Reader) -> bytes:
 
 
 def _read_cursor(reader: Reader) -> bytes:
-    if reader.u8():
+    if reader.number():  # else it is a new one, or none
         reader.number()
     return b""
 
@@ -174,6 +172,7 @@ _SPECIAL: dict[int, Callable[[Reader], bytes]] = {
     **dict.fromkeys(_IMAGES, _read_image),
     OraType.BOOLEAN: _read_boolean,
     OraType.CURSOR: _read_cursor,
+    OraType.OBJECT: object_types.read_object,
 }
 
 
@@ -221,6 +220,8 @@ def _json_values(column: Sequence[Any]) -> list[Any]:
 def _converter(info: BindInfo, lobs: LobTable) -> Callable[[Any], Any]:
     if info.type in _LOBS:
         return lambda locator: lobs.get(locator).value()
+    if info.type == OraType.OBJECT:
+        return lambda image: object_types.elements(image, lambda locator: lobs.get(locator).value())
     if info.type in _TEXTS:
         if info.is_national:
             return lambda data: data.decode("utf-16-be")

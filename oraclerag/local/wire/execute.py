@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from oraclerag.local.interface import EngineSession, OraError, StatementKind
+from oraclerag.local.interface import EngineSession, OraError, OraType, StatementKind
+from oraclerag.local.wire import type_questions
 from oraclerag.local.wire.binds import (
     BindInfo,
     Raw,
@@ -318,7 +319,12 @@ class Statements:
     def _block(self, cursor: Cursor, request: ExecuteRequest, binds: list[list[Any]], out: bytearray) -> None:
         executions = max(request.executions, 1)
         rows: Sequence[Sequence[Any]] = list(zip(*binds, strict=True)) if binds else [()] * executions
-        result = self._session.block(cursor.sql, rows, cursor.types)
+        if type_questions.asks(cursor.sql):
+            result = type_questions.answer(cursor.shape.binds, rows[0], self._session, self._cursors, self._dialect)
+        elif any(kind.type is OraType.CURSOR for kind in cursor.types):
+            raise OraError(3001, "unimplemented feature: REF CURSOR binds")
+        else:
+            result = self._session.block(cursor.sql, rows, cursor.types)
         if request.options & _COMMIT:
             self._session.commit()
         if cursor.binds:

@@ -17,7 +17,14 @@ _IO_VECTOR_HEAD = 5
 
 
 def put_value(out: bytearray, info: BindInfo, value: Any, lobs: LobStore) -> None:
-    """Append a value in the type the client bound; ORA-00932 when the engine gave it another."""
+    """Append a value in the type the client bound; ORA-00932 when the engine gave it another.
+
+    A cursor is given as the bytes of its description.
+    """
+    if info.type == OraType.CURSOR and isinstance(value, bytes):
+        out.append(1)
+        out += value
+        return
     ora_type = info.bind_type().type
     if value is None:
         out.append(0)

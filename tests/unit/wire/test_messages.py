@@ -21,7 +21,7 @@ from oraclerag.local.interface import (
     RowError,
     VectorFormat,
 )
-from oraclerag.local.wire import capabilities, messages, primitives, results, values
+from oraclerag.local.wire import capabilities, messages, object_types, primitives, results, values
 from oraclerag.local.wire.binds import BindInfo, convert_rows, read_bind_infos, read_bind_rows
 from oraclerag.local.wire.capabilities import Dialect, Features
 from oraclerag.local.wire.describe import put_describe
@@ -256,10 +256,23 @@ def test_bytes_that_are_no_value_are_ora_1460_and_not_shown(kind: OraType, data:
     assert caught.value.__suppress_context__
 
 
-@pytest.mark.parametrize("kind", [109, 114, 182, 208, OraType.CURSOR])
+@pytest.mark.parametrize("kind", [114, 182, 208])
 def test_types_that_cannot_be_bound_are_named(kind: int) -> None:
     with pytest.raises(OraError, match="ORA-03001"):
         BindInfo(kind, 1, 0, is_array=False, is_national=False).bind_type()
+
+
+def test_a_cursor_as_a_bind_is_new_none_or_known() -> None:
+    infos = [bind_info(OraType.CURSOR), bind_info(OraType.RAW)]
+    for cursor in ("0100", "00", "01010105"):
+        raw = read_bind_rows(cut(bytes.fromhex("07" + cursor + "02" + "beef"), 3), infos, (), 1, longest=None)
+        assert raw == [[b""], [b"\xbe\xef"]]
+
+
+def test_an_array_of_clob_is_read_from_its_image() -> None:
+    image = bytes.fromhex("88 01 fe 00000014 01 01 00 03 02 6131 ff fe 00000002 6232".replace(" ", ""))
+    assert object_types.elements(image, bytes.decode) == ["a1", None, "b2"]
+    assert object_types.elements(bytes.fromhex("8c01fe0000000a0000"), bytes.decode) == []
 
 
 def test_a_returned_value_of_another_type_is_ora_932() -> None:

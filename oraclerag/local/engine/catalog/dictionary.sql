@@ -458,15 +458,15 @@ CREATE VIEW ora."USER_SEGMENTS" AS
     (pg_total_relation_size(c.oid) / 8192)::numeric AS "BLOCKS"
   FROM ora.relations c WHERE c.relkind IN ('r', 'i') AND c.nspname = ora.usr();
 
--- Types of objects and collections: there are none.
+-- Types of objects and collections: the one that DBMS_VECTOR_CHAIN takes, as the wire protocol describes it.
 CREATE VIEW ora."ALL_TYPES" AS
-  SELECT NULL::ora.varchar2 AS "OWNER", NULL::ora.varchar2 AS "TYPE_NAME", NULL::bytea AS "TYPE_OID", NULL::ora.varchar2 AS "TYPECODE", NULL::numeric AS "ATTRIBUTES",
-    NULL::numeric AS "METHODS", NULL::ora.varchar2 AS "PREDEFINED", NULL::ora.varchar2 AS "INCOMPLETE", NULL::ora.varchar2 AS "FINAL", NULL::ora.varchar2 AS "INSTANTIABLE",
-    NULL::ora.varchar2 AS "PERSISTABLE", NULL::ora.varchar2 AS "SUPERTYPE_OWNER", NULL::ora.varchar2 AS "SUPERTYPE_NAME" WHERE false;
+  SELECT 'SYS'::ora.varchar2 AS "OWNER", 'VECTOR_ARRAY_T'::ora.varchar2 AS "TYPE_NAME", '\x0ae1c0de0000000000000000000000a1'::bytea AS "TYPE_OID",
+    'COLLECTION'::ora.varchar2 AS "TYPECODE", 0::numeric AS "ATTRIBUTES", 0::numeric AS "METHODS", 'NO'::ora.varchar2 AS "PREDEFINED", 'NO'::ora.varchar2 AS "INCOMPLETE",
+    'YES'::ora.varchar2 AS "FINAL", 'YES'::ora.varchar2 AS "INSTANTIABLE", 'YES'::ora.varchar2 AS "PERSISTABLE", NULL::ora.varchar2 AS "SUPERTYPE_OWNER", NULL::ora.varchar2 AS "SUPERTYPE_NAME";
 CREATE VIEW ora."ALL_COLL_TYPES" AS
-  SELECT NULL::ora.varchar2 AS "OWNER", NULL::ora.varchar2 AS "TYPE_NAME", NULL::ora.varchar2 AS "COLL_TYPE", NULL::numeric AS "UPPER_BOUND",
-    NULL::ora.varchar2 AS "ELEM_TYPE_MOD", NULL::ora.varchar2 AS "ELEM_TYPE_OWNER", NULL::ora.varchar2 AS "ELEM_TYPE_NAME", NULL::numeric AS "LENGTH",
-    NULL::numeric AS "PRECISION", NULL::numeric AS "SCALE", NULL::ora.varchar2 AS "CHARACTER_SET_NAME", NULL::ora.varchar2 AS "ELEM_STORAGE" WHERE false;
+  SELECT "OWNER", "TYPE_NAME", 'TABLE'::ora.varchar2 AS "COLL_TYPE", NULL::numeric AS "UPPER_BOUND", NULL::ora.varchar2 AS "ELEM_TYPE_MOD",
+    NULL::ora.varchar2 AS "ELEM_TYPE_OWNER", 'CLOB'::ora.varchar2 AS "ELEM_TYPE_NAME", NULL::numeric AS "LENGTH", NULL::numeric AS "PRECISION", NULL::numeric AS "SCALE",
+    'CHAR_CS'::ora.varchar2 AS "CHARACTER_SET_NAME", NULL::ora.varchar2 AS "ELEM_STORAGE" FROM ora."ALL_TYPES";
 
 -- Privileges.
 CREATE VIEW ora."SESSION_PRIVS" AS
