@@ -350,7 +350,8 @@ def _bounded(connection: oracledb.Connection, seconds: float) -> Iterator[None]:
     try:
         yield
     finally:
-        if bound:
+        # On a connection that it has dropped, the driver (26.1) ends the process instead of raising an error.
+        if bound and connection.is_healthy():
             with contextlib.suppress(oracledb.Error):  # closed meanwhile
                 connection.call_timeout = 0
 

@@ -47,7 +47,7 @@ def test_statements(served: Served) -> None:
 def test_call_timeout(served: Served) -> None:
     async def work(connection: oracledb.AsyncConnection) -> None:
         with connection.cursor() as cursor:
-            connection.call_timeout = 100
+            connection.call_timeout = 300
             with pytest.raises(oracledb.DatabaseError, match="DPY-4024"):
                 await cursor.execute("select sleep 60 from dual")
             connection.call_timeout = 0

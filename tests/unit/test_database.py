@@ -169,7 +169,8 @@ class Pool:
     """Lends one connection and counts."""
 
     def __init__(self) -> None:
-        self.connection = SimpleNamespace(call_timeout=0, events=[])
+        self.healthy = True
+        self.connection = SimpleNamespace(call_timeout=0, events=[], is_healthy=lambda: self.healthy)
         self.connection.commit = lambda: self.connection.events.append("commit")
         self.connection.rollback = lambda: self.connection.events.append("rollback")
 
@@ -215,6 +216,14 @@ def test_a_borrowed_connection_without_a_timeout_is_bounded_for_as_long_as_it_is
     with borrowed(pool).connect(call_timeout=900) as connection:
         assert connection.call_timeout == 900_000
     assert pool.connection.call_timeout == 0
+
+
+def test_a_connection_that_the_driver_has_dropped_is_not_touched_any_more() -> None:
+    """Setting the timeout of one ends the process."""
+    pool = Pool()
+    with borrowed(pool).connect(call_timeout=900):
+        pool.healthy = False
+    assert pool.connection.call_timeout == 900_000
 
 
 @pytest.mark.parametrize(("setting", "asked", "bound"), [(0, 0, 0), (0, 900, 900_000), (9, 900, 9_000), (9, 0, 9_000)])
