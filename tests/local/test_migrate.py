@@ -35,6 +35,7 @@ from oraclerag.testing import tiny_model
 from tests.local.conftest import Account
 from tests.unit.sqlplus import statements
 
+pytestmark = pytest.mark.one_size
 OBJECTS = ddl("0001_tables.sql")
 
 

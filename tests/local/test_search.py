@@ -33,6 +33,7 @@ from oraclerag.testing import tiny_model
 from tests.local.conftest import Account
 from tests.local.library import Entry, ids, install, settings_of, shelve
 
+pytestmark = pytest.mark.one_size
 MANAGER = Scope(manager=True)
 ENTRIES = [
     Entry("1", "late payment of supplier invoices", title="Late payments", url="https://tracker.example/1", project="AP",

@@ -20,6 +20,8 @@ from oraclerag.records import Document
 from oraclerag.source import FunctionSource, SelectSource, Source
 from tests.local.write_path.tracker import TASK, Tracker
 
+pytestmark = pytest.mark.one_size
+
 
 def claim(tracker: Tracker, connection: oracledb.Connection, limit: int = 32, lane: int = 0) -> Claim:
     queue = Queue(connection, tracker.database.schema, lease=300, max_attempts=tracker.settings.max_attempts)
