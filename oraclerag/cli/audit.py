@@ -35,8 +35,8 @@ def audit(
 ) -> None:
     """Compare the index with the sources.
 
-    Renders everything again and embeds nothing. Counts what is missing, stale, orphaned or under a foreign tenant; what waits in the queue is not wrong. Exit code 3
-    where something is wrong.
+    Renders everything again and embeds nothing. Counts what is missing, stale, orphaned or under a foreign tenant; what
+    waits in the queue is not wrong. Exit code 3 where something is wrong.
     """
     screen = output(json)
     with opened() as rag, each_source(screen, "audit") as update:

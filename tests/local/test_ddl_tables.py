@@ -327,7 +327,11 @@ def test_physical_clauses_are_accepted_and_shown(connection: oracledb.Connection
 
 
 def test_a_table_shrinks_where_its_rows_may_move(connection: oracledb.Connection) -> None:
-    run(connection, "CREATE TABLE t (a NUMBER PRIMARY KEY) ENABLE ROW MOVEMENT", "CREATE TABLE u (a NUMBER, v VECTOR(3))")
+    run(
+        connection,
+        "CREATE TABLE t (a NUMBER PRIMARY KEY) ENABLE ROW MOVEMENT",
+        "CREATE TABLE u (a NUMBER, v VECTOR(3))",
+    )
     movement = "SELECT table_name, row_movement FROM user_tables ORDER BY 1"
     assert rows(connection, movement) == [("T", "ENABLED"), ("U", "DISABLED")]
     run(connection, *(f"ALTER TABLE t SHRINK SPACE{how}" for how in ("", " COMPACT", " CASCADE", " COMPACT CASCADE")))

@@ -69,13 +69,17 @@ QUERY = Context('select nix from "t" where Nix = 1', "S")
         (error("21000", "MERGE command cannot affect row a second time"), QUERY, 30926, None),
         (error("40P01"), QUERY, 60, None),
         (
-            error("42P01", 'relation "NIX" does not exist', context='PL/pgSQL function " TR"() line 3 at SQL statement'),
+            error(
+                "42P01", 'relation "NIX" does not exist', context='PL/pgSQL function " TR"() line 3 at SQL statement'
+            ),
             QUERY,
             4098,
             "trigger 'S.TR' is invalid and failed re-validation",
         ),
         (
-            error("42703", "x", context='SQL statement "INSERT"\nPL/pgSQL function "O P"." TR"() line 3 at SQL statement'),
+            error(
+                "42703", "x", context='SQL statement "INSERT"\nPL/pgSQL function "O P"." TR"() line 3 at SQL statement'
+            ),
             QUERY,
             4098,
             "trigger 'O P.TR' is invalid and failed re-validation",
