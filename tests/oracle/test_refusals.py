@@ -9,6 +9,6 @@ from tests.local.test_refusals import *  # noqa: F403
 pytestmark = pytest.mark.oracle
 
 
-@pytest.fixture
-def real() -> bool:  # type: ignore[no-redef]
+@pytest.fixture  # type: ignore[no-redef]
+def real() -> bool:
     return True

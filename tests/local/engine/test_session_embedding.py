@@ -107,7 +107,8 @@ def test_an_update_that_fails_after_embedding_leaves_its_transaction(notes: Driv
     notes.commit()
     notes.dml("INSERT INTO wide (body) VALUES ('a')")
     assert number_of(lambda: notes.dml(sql)) == 51803
-    assert notes.session.in_transaction
+    goes_on = notes.session.in_transaction
+    assert goes_on
     notes.commit()
     assert number_of(lambda: notes.dml(sql)) == 51803
     assert not notes.session.in_transaction

@@ -6,4 +6,4 @@ import pytest
 
 from tests.local.write_path.test_queue import *  # noqa: F403
 
-pytestmark = pytest.mark.oracle
+pytestmark = [pytest.mark.oracle]
