@@ -111,7 +111,7 @@ def test_the_manifest_checks_the_heartbeat_that_it_has_written() -> None:
     assert pod["terminationGracePeriodSeconds"] > check["max_age"] > 10
     mounts = {mount["name"]: mount for mount in container["volumeMounts"]}
     assert {volume["name"] for volume in pod["volumes"]} == set(mounts)
-    assert str(worker["heartbeat"].parent) == mounts["run"]["mountPath"]
+    assert str(Path(worker["heartbeat"]).parent) == mounts["run"]["mountPath"]
     assert not mounts["run"].get("readOnly"), "it is written to"
     assert container["workingDir"] == mounts["configuration"]["mountPath"]
 
