@@ -72,9 +72,8 @@ class WorkerState:
     model: ActiveModel | None = None
     idle_sources: frozenset[str] = frozenset()
     unreported: list[tuple[Claim, tuple[Claimed, ...]]] = field(default_factory=list)
-    lost: Counter[int] = field(
-        default_factory=Counter
-    )  # connections, by an entity's first row with which they were lost
+    # connections that were lost, by the first row of each entity that was read or written then
+    lost: Counter[int] = field(default_factory=Counter)
     warned: set[str] = field(default_factory=set)
     jitter: random.Random = field(default_factory=random.Random)
 
