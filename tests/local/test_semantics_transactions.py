@@ -367,6 +367,34 @@ def test_returning_of_several_rows(one: oracledb.Connection) -> None:
     assert (old.getvalue(), new.getvalue()) == ([11], [5])
 
 
+@pytest.mark.parametrize("open_transaction", [False, True])
+def test_a_row_whose_returned_value_does_not_fit_its_bind_is_not_done(
+    one: oracledb.Connection, *, open_transaction: bool
+) -> None:
+    """It is part of the statement, which is done as a whole or not at all; in an array the rows before it stay."""
+    run(one, "CREATE TABLE codes (code VARCHAR2(9))")
+    if open_transaction:
+        run(one, "INSERT INTO codes VALUES ('first')")
+    cursor = one.cursor()
+    number = cursor.var(int)
+    with pytest.raises(oracledb.DatabaseError, match="ORA-01722"):
+        cursor.execute("INSERT INTO codes VALUES ('none') RETURNING code INTO :a", a=number)
+    before = [("first",)] if open_transaction else []
+    assert rows(one, "SELECT code FROM codes") == before
+    numbers = cursor.var(int, arraysize=6)
+    cursor.setinputsizes(None, numbers)
+    with pytest.raises(oracledb.DatabaseError, match="ORA-01722"):
+        cursor.executemany(
+            "INSERT INTO codes VALUES (:1) RETURNING code INTO :2", [("1",), ("2",), ("no",), ("4",), ("x",), ("6",)]
+        )
+    assert rows(one, "SELECT code FROM codes ORDER BY code") == [("1",), ("2",), *before]
+    cursor.execute("UPDATE codes SET code = '7' WHERE code = '1' RETURNING code INTO :a", a=number)
+    assert number.getvalue() == [7]
+    one.rollback()
+    assert rows(one, "SELECT COUNT(*) FROM codes") == [(0,)]
+    run(one, "DROP TABLE codes PURGE")
+
+
 def test_merge(one: oracledb.Connection) -> None:
     run(one, "INSERT INTO src SELECT 1, 1 FROM dual UNION ALL SELECT 2, 2 FROM dual UNION ALL SELECT 9, 9 FROM dual")
     head = "MERGE INTO q USING src ON (q.id = src.id) "

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from psycopg.pq.abc import PGresult
 
-from oraclerag.local.engine.commands import BEGIN, BINARY, Command, Execute, PgError, Prepared, Text
+from oraclerag.local.engine.commands import BEGIN, BINARY, RELEASE, SAVEPOINT, Command, Execute, PgError, Prepared, Text
 from oraclerag.local.engine.oids import Oids
 from oraclerag.local.engine.parameters import Parameters
 from oraclerag.local.engine.pipeline import Connection
@@ -26,8 +26,6 @@ _LONGEST_ROW = 20_000  # bytes; longer rows gain nothing from sharing a statemen
 _COMMANDS_PER_TRIP = 256
 _BYTES_PER_TRIP = 4_000_000
 _REPLAY_ROWS = 256
-_SAVEPOINT = Text(b"SAVEPOINT s")
-_RELEASE = Text(b"RELEASE s")
 _REPLAY_SAVEPOINT = Text(b"SAVEPOINT r")
 _REPLAY_RELEASE = Text(b"RELEASE r")
 
@@ -118,14 +116,14 @@ class ArrayDml:
     def release(self) -> None:
         """Give up the savepoint of the statement: what it did is to stay."""
         if not self._opened and not self._taken_back:
-            self._connection.pipeline([_RELEASE])
+            self._connection.pipeline([RELEASE])
 
     def _start(self) -> None:
         self._taken_back = False
         self._connection.pipeline([self._head()])
 
     def _head(self) -> Command:
-        return BEGIN if self._opened else _SAVEPOINT
+        return BEGIN if self._opened else SAVEPOINT
 
     def _restart(self) -> None:
         self.take_back()
@@ -139,7 +137,7 @@ class ArrayDml:
         """Run the only row: everything in one round trip."""
         commands: list[Command] = [self._head(), self._execution(0)]
         if not self._opened and not self._keep:
-            commands.append(_RELEASE)
+            commands.append(RELEASE)
         try:
             result = self._connection.pipeline(commands, size=_size(self._parameters.row(0)))[1]
         except PgError as error:
@@ -276,11 +274,3 @@ _ONE = Done(1)
 
 def _size(row: Sequence[bytes | None]) -> int:
     return sum([len(value) for value in row if value])
-
-
-def returned(outcome: Sequence[Done | None], row: int) -> tuple[PGresult, range] | None:
-    """Give the result that holds the RETURNING rows of one execution, and which of its rows they are."""
-    done = outcome[row]
-    if done is None or done.result is None:
-        return None
-    return done.result, range(done.first, done.first + done.rows)

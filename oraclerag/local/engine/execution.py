@@ -10,11 +10,11 @@ from typing import Any
 from psycopg.pq.abc import PGresult
 
 from oraclerag.local.engine import oids as pg
-from oraclerag.local.engine.arrays import FEWEST_ROWS, ArrayDml, Done, Outcome, returned
+from oraclerag.local.engine.arrays import FEWEST_ROWS, ArrayDml, Done, Outcome
 from oraclerag.local.engine.binds import INFER, Reading, computed_oid, declared_oids, positions
 from oraclerag.local.engine.commands import BEGIN, COMMIT, Command, PgError, Prepared, Query, Statement, Text
 from oraclerag.local.engine.decode import convert, decoder
-from oraclerag.local.engine.describe import NO_NOTE, describe
+from oraclerag.local.engine.describe import describe
 from oraclerag.local.engine.dictionary import Dictionary
 from oraclerag.local.engine.embed_rows import embed_rows
 from oraclerag.local.engine.embedding import Embedder
@@ -26,7 +26,7 @@ from oraclerag.local.engine.plan import BindParameter, LockWait, Plan, Verb
 from oraclerag.local.engine.rows import CursorRows, ResultRows
 from oraclerag.local.engine.session_settings import Environment
 from oraclerag.local.engine.set_form import set_form
-from oraclerag.local.interface import BindType, Column, DmlResult, OraError, RowError
+from oraclerag.local.interface import BindType, Column, DmlResult, OraError, OraType, RowError
 
 _KEPT_BINDINGS = 256
 _NONE = Parameters((), (), ())  # of one execution
@@ -54,6 +54,15 @@ class _Binding:
     def fits(self, plan: Plan, names: Sequence[str], types: Sequence[BindType]) -> bool:
         """Whether it was made for this; a plan is another object after DDL."""
         return self.plan is plan and self.names == names and self.types == types
+
+
+class _NotReturned(Exception):
+    """Values that an execution returned do not fit their binds: the ``row`` of the array, and the error."""
+
+    def __init__(self, row: int, error: OraError) -> None:
+        super().__init__(row)
+        self.row = row
+        self.error = error
 
 
 class Executor:
@@ -131,11 +140,10 @@ class Executor:
         self._check_identity(plan)
         self._forget_outdated()
         try:
-            outcome = self._dml(plan, names, rows, types, batch_errors=batch_errors)
+            return self._dml(plan, names, rows, types, context, batch_errors=batch_errors)
         except PgError as error:
             self._again_or_raise(error)
-            outcome = self._dml(plan, names, rows, types, batch_errors=batch_errors)
-        return self._result(plan, outcome, types, context, batch_errors=batch_errors)
+            return self._dml(plan, names, rows, types, context, batch_errors=batch_errors)
 
     def _dml(
         self,
@@ -143,17 +151,18 @@ class Executor:
         names: Sequence[str],
         rows: Sequence[Sequence[Any]],
         types: Sequence[BindType],
+        context: Context,
         *,
         batch_errors: bool,
-    ) -> Outcome:
+    ) -> DmlResult:
         update = plan.embed_update if len(rows) == 1 and not batch_errors else None
         if update is not None and self._dictionary.target(*plan.tables[0]).is_table:
             reading, parameters = self._parameters(update.read, names, rows, types)
             vector = self._dictionary.own.vector
             result = embed_rows(self._connection, self._embedder, update, reading, parameters, vector)
-            return Outcome([Done(result.command_tuples or 0)])
+            return DmlResult([result.command_tuples or 0])
         prepared, parameters = self._parameters(plan, names, rows, types)
-        return self._run_dml(plan, prepared, parameters, batch_errors=batch_errors)
+        return self._run_dml(plan, prepared, parameters, types, context, batch_errors=batch_errors)
 
     def _forget_outdated(self) -> None:
         """Drop statements that were prepared before the catalog changed."""
@@ -294,9 +303,43 @@ class Executor:
         self._bound_to_transaction.append(rows)
         return rows
 
-    def _run_dml(self, plan: Plan, prepared: Prepared, parameters: Parameters, *, batch_errors: bool) -> Outcome:
+    def _run_dml(
+        self,
+        plan: Plan,
+        prepared: Prepared,
+        parameters: Parameters,
+        types: Sequence[BindType],
+        context: Context,
+        *,
+        batch_errors: bool,
+    ) -> DmlResult:
+        """Run it and convert what it returns: a row whose values do not fit their binds is not done either."""
+        targets = [bound.type for bound in types[len(types) - plan.returning :]] if plan.returning else []
+        sources = [column.type for column in self._columns(plan, prepared)] if targets else []
+        converts = sources != targets
+        dml, outcome = self._run_array(plan, prepared, parameters, keep=converts, batch_errors=batch_errors)
+        try:
+            result = self._result(outcome, sources, targets, context, batch_errors=batch_errors)
+        except _NotReturned as failure:
+            if converts:
+                dml.take_back()
+            if not failure.row or batch_errors:
+                raise failure.error from None
+            before = parameters.first(failure.row)  # rows before a bad one stay done
+            result = self._run_dml(plan, prepared, before, types, context, batch_errors=False)
+            result.error = failure.error
+            return result
+        if converts:
+            dml.release()
+        return result
+
+    def _run_array(
+        self, plan: Plan, prepared: Prepared, parameters: Parameters, *, keep: bool, batch_errors: bool
+    ) -> tuple[ArrayDml, Outcome]:
+        """Run all rows; ``keep``: the savepoint stays open."""
         if not plan.embeds:
-            return self._array(plan, prepared, parameters).run(batch_errors=batch_errors)
+            dml = self._array(plan, prepared, parameters, keep_savepoint=keep)
+            return dml, dml.run(batch_errors=batch_errors)
         runs: list[tuple[ArrayDml, Outcome]] = []
 
         def run() -> None:
@@ -311,12 +354,11 @@ class Executor:
             run, undo, self._connection, inside=self._environment.serializable and not self._connection.idle
         )
         dml, outcome = runs[-1]
-        dml.release()
-        return outcome
+        if not keep:
+            dml.release()
+        return dml, outcome
 
-    def _array(
-        self, plan: Plan, prepared: Prepared, parameters: Parameters, *, keep_savepoint: bool = False
-    ) -> ArrayDml:
+    def _array(self, plan: Plan, prepared: Prepared, parameters: Parameters, *, keep_savepoint: bool) -> ArrayDml:
         form = None
         if parameters.count >= FEWEST_ROWS:
             if prepared.set_form is None:
@@ -328,10 +370,15 @@ class Executor:
         )
 
     def _result(
-        self, plan: Plan, outcome: Outcome, types: Sequence[BindType], context: Context, *, batch_errors: bool
+        self,
+        outcome: Outcome,
+        sources: Sequence[OraType],
+        targets: Sequence[OraType],
+        context: Context,
+        *,
+        batch_errors: bool,
     ) -> DmlResult:
         result = DmlResult()
-        targets = types[len(types) - plan.returning :] if plan.returning else ()
         for place, done in enumerate(outcome.done):
             if done is None:
                 if batch_errors:
@@ -341,7 +388,10 @@ class Executor:
                 continue
             result.counts.append(done.count)
             if targets:
-                result.returned.append(self._returned(returned(outcome.done, place), targets))
+                try:
+                    result.returned.append(self._returned(done, sources, targets))
+                except OraError as error:
+                    raise _NotReturned(place, error) from None
         errors = [RowError(offset, ora_error(error, context)) for offset, error in outcome.failures]
         if batch_errors:
             result.errors = errors
@@ -351,20 +401,17 @@ class Executor:
             result.error = errors[0].error
         return result
 
-    def _returned(self, found: tuple[PGresult, range] | None, targets: Sequence[BindType]) -> list[list[Any]]:
-        if found is None:
+    def _returned(self, done: Done, sources: Sequence[OraType], targets: Sequence[OraType]) -> list[list[Any]]:
+        """Give the values of each RETURNING bind in its type."""
+        result = done.result
+        if result is None:
             return [[] for _ in targets]
-        result, places = found
         own, zone, formats = self._dictionary.own, self._environment.zone, self._environment.formats
-        columns = describe(result, None, lambda _table, _attribute: NO_NOTE, own, self._environment.string_limit)
         values = []
-        for column, target in enumerate(targets):
+        for column, (source, target) in enumerate(zip(sources, targets, strict=True)):
             decode = decoder(result.ftype(column), own, zone)
-            cells = (result.get_value(place, column) for place in places)
-            source = columns[column].type
-            values.append(
-                [None if cell is None else convert(decode(cell), source, target.type, formats) for cell in cells]
-            )
+            cells = (result.get_value(place, column) for place in range(done.first, done.first + done.rows))
+            values.append([None if cell is None else convert(decode(cell), source, target, formats) for cell in cells])
         return values
 
     def _check_identity(self, plan: Plan) -> None:

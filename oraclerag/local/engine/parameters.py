@@ -24,6 +24,10 @@ class Parameters:
         """Give the values of one execution."""
         return [column[place] for column in self.columns]
 
+    def first(self, count: int) -> Parameters:
+        """Give those of the first ``count`` executions."""
+        return Parameters(self.oids, self.formats, [column[:count] for column in self.columns], count)
+
 
 @dataclass(frozen=True, slots=True)
 class Converters:
