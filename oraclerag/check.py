@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from oraclerag import in_force
-from oraclerag.database import Database
+from oraclerag.database import Database, translated
 from oraclerag.errors import SchemaMissing
 from oraclerag.source import Source, SourceProblem
 
@@ -42,6 +42,8 @@ def check(database: Database, sources: Iterable[Source]) -> list[SourceCheck]:
         for source in sources:
             checked = SourceCheck(source.name, tuple(source.check(connection)), paused.get(source.name))
             if checked.paused is not None and checked.green:
+                with translated():  # what the source's own function began would be committed with it
+                    connection.rollback()
                 resumed = in_force.resume(connection, database.schema, source.name)
                 checked = SourceCheck(source.name, checked.problems, resumed=resumed)
             found.append(checked)

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from oraclerag import in_force, log, schema
 from oraclerag.backfill import backfill_at_start
+from oraclerag.check import check
 from oraclerag.config import Settings
 from oraclerag.database import Database
 from oraclerag.drain import WorkerState, drain
@@ -223,16 +224,13 @@ class _Worker:
             return
         with self.database.connect() as connection:
             paused = in_force.read(connection, self.database.schema).paused
-            for name in due:
-                look = self.rechecks[name]
-                look.pause = min(look.pause * 2, _LONGEST_RECHECK)
-                look.at = now + look.pause
-                if name not in paused:
-                    continue
-                errors = [p for p in self.sources[name].check(connection) if p.severity == "error"]
-                if not errors and in_force.resume(connection, self.database.schema, name):
-                    message = f"Source {name} is green again and taken up."
-                    log.event(_log, logging.WARNING, "source_resumed", message, source_type=name)
+        for name in due:
+            look = self.rechecks[name]
+            look.pause = min(look.pause * 2, _LONGEST_RECHECK)
+            look.at = now + look.pause
+            if name in paused and any(checked.resumed for checked in check(self.database, [self.sources[name]])):
+                message = f"Source {name} is green again and taken up."
+                log.event(_log, logging.WARNING, "source_resumed", message, source_type=name)
 
     def _next_look(self, name: str, now: float) -> float:
         return self.rechecks.setdefault(name, _Recheck(_FIRST_RECHECK, now + _FIRST_RECHECK)).at

@@ -10,7 +10,7 @@ from typing import Any
 import oracledb
 import pytest
 
-from oraclerag import Rag, SourceKey, in_force
+from oraclerag import Document, Rag, SourceKey, in_force
 from oraclerag.backfill import backfill
 from oraclerag.claim import Queue
 from oraclerag.errors import InputError
@@ -596,3 +596,20 @@ def test_a_source_that_is_red_stays_paused(tracker: Tracker) -> None:
         assert not found.green
         assert (found.paused, found.resumed) == ("SOURCE: no column NOTHING", False)
         assert set(rag.paused_sources()) == {"task"}
+
+
+def test_what_a_function_began_is_not_kept_when_its_source_is_taken_up(tracker: Tracker) -> None:
+    """The pause goes with a commit, on the connection that the function was given."""
+    tracker.task(1)
+
+    def read(connection: oracledb.Connection, ids: Any) -> dict[str, Document]:
+        with connection.cursor() as cursor:
+            cursor.execute("UPDATE task SET title = 'begun'")
+        return {key: Document("text") for key in ids}
+
+    with Rag(dataclasses.replace(tracker.settings, sources=())) as rag:
+        rag.source("note", visibility="shared", ids="select id from task")(read)
+        in_force.pause(tracker.connection, tracker.database.schema, "note", "SOURCE: it failed")
+        (found,) = rag.check_sources()
+        assert found.resumed
+    assert tracker.sql("SELECT COUNT(*) FROM task WHERE title = 'begun'") == [(0,)]
