@@ -40,7 +40,7 @@ def verify_oracle(
     """Check on an Oracle Database what the local one says.
 
     Runs the demo on a local database of its own, repeats every statement in the empty schema of a user, reports where
-    rows, types or error numbers differ, and empties the schema again. The password is that of ORACLE_PASSWORD.
+    rows, types or error numbers differ, and drops what that made. The password is that of ORACLE_PASSWORD.
     """
     screen = output(json)
     chosen = settings(dsn=dsn, user=user)
@@ -70,12 +70,12 @@ def verify_oracle(
 
 
 def _verify(chosen: Settings, report: Path, model: Path | None, screen: Output) -> Replayed:
-    """Record, repeat, report; the schema that was lent is emptied whatever happens."""
+    """Record, repeat, report; what the repetition made in the schema that was lent is dropped whatever happens."""
     import oracledb
 
     from oraclerag.database import connect_arguments, translated
-    from oraclerag.errors import InputError, OracleRagError
-    from oraclerag.replay import clear, contents, replay, write_report
+    from oraclerag.errors import OracleRagError
+    from oraclerag.replay import clear, lent, replay, write_report
 
     def connect() -> oracledb.Connection:
         connection = oracledb.connect(**connect_arguments(chosen))
@@ -83,33 +83,34 @@ def _verify(chosen: Settings, report: Path, model: Path | None, screen: Output) 
         return connection
 
     with translated(), connect() as connection:
-        user, version = connection.username, f"Oracle Database {connection.version}"
-        found = contents(connection)
-    if found:
-        kind, name = found[0]
-        raise InputError(
-            f"The schema {user} is not empty: it holds {kind.lower()} {name} and {len(found) - 1} more.",
-            hint="Name a user with an empty schema, for it is emptied afterwards; sql/setup/create_user.sql makes one.",
-        )
-    recording = _recorded(user.upper(), model, screen)
+        user, version = lent(connection), f"Oracle Database {connection.version}"
+    recording, made = _recorded(user, model, screen)
+    with translated(), connect() as connection:
+        lent(connection)  # that took a while
     try:
         with translated(), screen.progress("repeating", len(recording.calls)) as update:
             replayed = replay(recording, connect, on_call=lambda _: update(1))
+        write_report(report, replayed, version=version)
     finally:
         with translated(), connect() as connection:
-            left = clear(connection)
-    write_report(report, replayed, version=version)
+            left = clear(connection, made)
     if left:
         kind, name = left[0]
         raise OracleRagError(
-            f"The report is written, but the schema {user} could not be emptied: {kind.lower()} {name} is left.",
-            hint="Drop the user.",
+            f"The report is written, but the schema {user} is not empty: "
+            f"{kind.lower()} {name} and {len(left) - 1} more are left.",
+            hint="Drop what is not wanted: the demo did not make it, or it could not be dropped.",
         )
     return replayed
 
 
-def _recorded(user: str, model: Path | None, screen: Output) -> Recording:
-    """Run the demo on a local database that is there for it alone, under the same name of the user."""
+def _recorded(user: str, model: Path | None, screen: Output) -> tuple[Recording, list[tuple[str, str]]]:
+    """Run the demo on a local database that is there for it alone, under the same name of the user.
+
+    Gives the recording, and type and name of everything that the demo has made.
+    """
+    import oracledb
+
     from oraclerag.cli.local import local_errors
     from oraclerag.config import Settings
     from oraclerag.console import Output
@@ -117,7 +118,7 @@ def _recorded(user: str, model: Path | None, screen: Output) -> Recording:
     from oraclerag.demo.run import MODEL, Demo, write_configuration
     from oraclerag.local import LocalDatabase
     from oraclerag.rag import Rag
-    from oraclerag.replay import Recording, recording_pool
+    from oraclerag.replay import Recording, contents, recording_pool
 
     screen.say("Recording the demo on a local database.")
     recording = Recording()
@@ -134,4 +135,6 @@ def _recorded(user: str, model: Path | None, screen: Output) -> Recording:
                 Demo(rag, Output(json=True), file, model=model).run()
         finally:
             pool.close(force=True)
-    return recording
+        with oracledb.connect(**account) as connection:
+            made = contents(connection)
+    return recording, made

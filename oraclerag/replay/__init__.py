@@ -8,7 +8,7 @@ from oraclerag.replay.comparison import Difference
 from oraclerag.replay.recording import Call, Outcome, Recording, recording_pool
 from oraclerag.replay.report import write_report
 from oraclerag.replay.run import Replayed, replay
-from oraclerag.replay.scratch import clear, contents
+from oraclerag.replay.scratch import clear, contents, lent
 
 __all__ = [
     "Call",
@@ -18,6 +18,7 @@ __all__ = [
     "Replayed",
     "clear",
     "contents",
+    "lent",
     "recording_pool",
     "replay",
     "write_report",

@@ -11,8 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from oraclerag.cli import app
+from oraclerag.errors import InputError
 from oraclerag.local import LocalDatabase
-from oraclerag.replay import Recording, Replayed, clear, contents, recording_pool, replay
+from oraclerag.replay import Recording, Replayed, clear, contents, lent, recording_pool, replay
 from tests.local.conftest import Account
 
 pytestmark = pytest.mark.one_size("standard")
@@ -112,8 +113,30 @@ def test_a_schema_is_emptied_of_everything(account: Account) -> None:
         cursor.execute("CREATE TABLE B (A_ID NUMBER REFERENCES A (ID))")
         cursor.execute("CREATE VIEW C AS SELECT * FROM B")
         cursor.execute("CREATE SEQUENCE D")
-        assert contents(connection)
-        assert clear(connection) == []
+        made = contents(connection)
+        assert made
+        assert clear(connection, made) == []
+
+
+def test_what_was_not_made_by_the_replay_stays(account: Account, local_database: LocalDatabase) -> None:
+    other = Account(account.dsn, f"{account.user}_C", local_database.create_user(f"{account.user}_C"))
+    with account.connect() as connection, other.connect() as another, connection.cursor() as cursor:
+        another.cursor().execute("CREATE TABLE A (ID NUMBER)")
+        cursor.execute("CREATE TABLE A (ID NUMBER)")
+        cursor.execute("CREATE TABLE MINE (ID NUMBER)")
+        cursor.execute(f"ALTER SESSION SET CURRENT_SCHEMA = {other.user}")
+        assert clear(connection, [("TABLE", "A"), ("VIEW", "MINE")]) == [("TABLE", "MINE")]
+        assert contents(another) == [("TABLE", "A")]
+
+
+def test_a_schema_is_lent_by_the_session_that_works_in_it(account: Account, local_database: LocalDatabase) -> None:
+    with account.connect() as connection, connection.cursor() as cursor:
+        assert lent(connection) == account.user
+        other = f"{account.user}_D"
+        local_database.create_user(other)
+        cursor.execute(f"ALTER SESSION SET CURRENT_SCHEMA = {other}")
+        with pytest.raises(InputError, match=f"work in the schema {other}, which is not lent"):
+            lent(connection)
 
 
 @pytest.fixture
@@ -155,5 +178,44 @@ def test_a_schema_that_holds_anything_is_left_alone(
     assert code == 1
     assert f"The schema {account.user} is not empty: it holds table MINE" in printed
     assert not (tmp_path / "seen.md").exists()
+    with account.connect() as connection:
+        assert contents(connection) == [("TABLE", "MINE")]
+
+
+def making(account: Account, *tables: str) -> None:
+    """Make tables in a session of its own."""
+    with account.connect() as connection, connection.cursor() as cursor:
+        for table in tables:
+            cursor.execute(f"CREATE TABLE {table} (ID NUMBER)")
+
+
+def test_what_comes_into_the_schema_while_the_demo_is_recorded_is_left_alone(
+    verify: Callable[[], tuple[int, str]], account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def recorded(*_: object) -> tuple[Recording, list[tuple[str, str]]]:
+        making(account, "TASK")
+        return Recording(), [("TABLE", "TASK")]
+
+    monkeypatch.setattr("oraclerag.cli.verify_oracle._recorded", recorded)
+    code, printed = verify()
+    assert code == 1
+    assert f"The schema {account.user} is not empty: it holds table TASK" in printed
+    with account.connect() as connection:
+        assert contents(connection) == [("TABLE", "TASK")]
+
+
+def test_what_comes_into_the_schema_while_the_demo_is_repeated_is_left_and_said(
+    verify: Callable[[], tuple[int, str]], account: Account, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def repeated(*_: object, **__: object) -> Replayed:
+        making(account, "TASK", "MINE")
+        return Replayed(0, 0, ())
+
+    monkeypatch.setattr("oraclerag.cli.verify_oracle._recorded", lambda *_: (Recording(), [("TABLE", "TASK")]))
+    monkeypatch.setattr("oraclerag.replay.replay", repeated)
+    code, printed = verify()
+    assert code == 1
+    assert f"the schema {account.user} is not empty: table MINE and 0 more are left" in printed
+    assert (tmp_path / "seen.md").exists()
     with account.connect() as connection:
         assert contents(connection) == [("TABLE", "MINE")]

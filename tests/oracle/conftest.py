@@ -41,7 +41,7 @@ def empty(account: Account) -> None:
     """Empty the schema after a test; the run ends where that fails, for the next test would find what is left."""
     with account.connect() as opened:
         try:
-            left, why = clear(opened), "something is left"
+            left, why = clear(opened, contents(opened)), "something is left"
         except oracledb.Error as error:
             left, why = contents(opened), str(error)
     if left:
