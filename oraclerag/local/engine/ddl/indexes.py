@@ -149,8 +149,10 @@ def _index_options(reader: Reader, options: PhysicalOptions) -> None:
         if reader.accept("COMPUTE", "STATISTICS") or reader.accept_one(
             {"ONLINE", "VISIBLE", "USABLE", "SORT", "NOSORT"}
         ):
+            options.once(word, position)
             continue
         if reader.accept("COMPRESS"):
+            options.once(word, position)
             if reader.accept("ADVANCED"):
                 reader.accept("LOW") or reader.accept("HIGH")
             elif reader.peek().kind == "number":
@@ -335,11 +337,11 @@ def alter_index(reader: Reader, host: Host) -> Action:
     elif reader.accept("REBUILD"):
         options = PhysicalOptions()
         while not reader.at_end:
-            if (
-                reader.accept("ONLINE")
-                or reader.accept("COMPUTE", "STATISTICS")
-                or read_physical_option(reader, options)
-            ):
+            position, word = reader.position, reader.word()
+            if read_physical_option(reader, options):
+                continue
+            if reader.accept("ONLINE") or reader.accept("COMPUTE", "STATISTICS"):
+                options.once(word, position)
                 continue
             raise unsupported(f"ALTER INDEX … REBUILD {reader.word()}", reader.position)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from oraclerag.local.engine.reader import Reader, unsupported
 from oraclerag.local.interface import OraError
@@ -14,23 +14,45 @@ _PLAIN = frozenset(
     NOROWDEPENDENCIES
     """.split()  # noqa: SIM905
 )
+_CLAUSES = _PLAIN | {"TABLESPACE", "INITRANS", "MAXTRANS", "PCTFREE", "PCTUSED", "STORAGE", "PARALLEL"}
+_TWICE = {
+    "TABLESPACE": (2215, "duplicate tablespace name clause"),
+    "INITRANS": (2206, "duplicate INITRANS option specification"),
+    "MAXTRANS": (2208, "duplicate MAXTRANS option specification"),
+    "PCTFREE": (2212, "duplicate PCTFREE option specification"),
+    "PCTUSED": (2213, "duplicate PCTUSED option specification"),
+    "PARALLEL": (12812, "only one PARALLEL or NOPARALLEL clause may be specified"),
+    "CACHE": (12814, "only one CACHE or NOCACHE clause may be specified"),
+}
 _PARTITIONS = frozenset({"PARTITION", "PARTITIONS", "SUBPARTITION", "PARTITIONSET"})
 
 
 @dataclass(slots=True)
 class PhysicalOptions:
-    """What the dictionary shows of the physical clauses; None is the default."""
+    """What the dictionary shows of the physical clauses; None is the default. ``given``: those that were there."""
 
     initrans: int | None = None
     pctfree: int | None = None
     tablespace: str | None = None
     logging: bool = True
     row_movement: bool = False
+    given: set[str] = field(default_factory=set, compare=False)
+
+    def once(self, word: str, position: int) -> None:
+        """Note a clause by its first word; one that comes again, or as its contrary NO…, is refused."""
+        clause = word.removeprefix("NO")
+        if clause in self.given:
+            number, message = _TWICE.get(clause, (922, "missing or invalid option"))
+            raise OraError(number, message, position)
+        self.given.add(clause)
 
 
 def read_physical_option(reader: Reader, options: PhysicalOptions) -> bool:
     """Take one physical clause that tables and indexes share; False when none comes next."""
-    position = reader.position
+    position, word = reader.position, reader.word()
+    if word not in _CLAUSES:
+        return False
+    options.once(word, position)
     if reader.accept("TABLESPACE"):
         name = reader.identifier(2216, "tablespace name expected")
         if name not in TABLESPACES:
@@ -53,10 +75,9 @@ def read_physical_option(reader: Reader, options: PhysicalOptions) -> bool:
             reader.expect(")")
         elif reader.peek().kind == "number":
             reader.integer()
-    elif (word := reader.accept_one(_PLAIN)) is not None:
-        options.logging = options.logging and word != "NOLOGGING"
     else:
-        return False
+        reader.advance()
+        options.logging = options.logging and word != "NOLOGGING"
     return True
 
 
@@ -76,12 +97,12 @@ def read_table_options(reader: Reader) -> PhysicalOptions:
         if read_physical_option(reader, options):
             continue
         if reader.accept("SEGMENT", "CREATION"):
+            options.once(word, position)
             if reader.accept_one({"IMMEDIATE", "DEFERRED"}) is None:
                 reader.fail(922, "missing or invalid option")
-        elif reader.accept("ENABLE", "ROW", "MOVEMENT"):
-            options.row_movement = True
-        elif reader.accept("DISABLE", "ROW", "MOVEMENT"):
-            options.row_movement = False
+        elif reader.accept("ENABLE", "ROW", "MOVEMENT") or reader.accept("DISABLE", "ROW", "MOVEMENT"):
+            options.once("ROW", position)
+            options.row_movement = word == "ENABLE"
         elif reader.accept("ORGANIZATION"):
             if not reader.accept("HEAP"):
                 raise unsupported(f"tables of ORGANIZATION {reader.word()}", position)

@@ -12,6 +12,7 @@ from oraclerag.local.engine.ddl import questions
 from oraclerag.local.engine.ddl.action import Action
 from oraclerag.local.engine.ddl.indexes import index_is_free
 from oraclerag.local.engine.ddl.questions import StoredColumn
+from oraclerag.local.engine.ddl.table_options import PhysicalOptions
 from oraclerag.local.engine.host import Host
 from oraclerag.local.engine.reader import Reader, literal, qualified, unsupported
 from oraclerag.local.engine.words import quote
@@ -95,8 +96,9 @@ def create_vector_index(reader: Reader, host: Host) -> Action:
 
 def _clauses(reader: Reader, index: VectorIndex) -> None:
     """Take the clauses behind ORGANIZATION; DISTANCE and TARGET ACCURACY come in either order."""
+    options = PhysicalOptions()
     while not reader.at_end:
-        position = reader.position
+        position, word = reader.position, reader.word()
         if reader.accept("WITH", "TARGET", "ACCURACY"):
             once = index.accuracy is None
             index.accuracy = reader.integer()
@@ -107,13 +109,15 @@ def _clauses(reader: Reader, index: VectorIndex) -> None:
         elif reader.accept("WITH", "DISTANCE") or reader.accept("DISTANCE"):
             _distance(reader, index)
         elif reader.sees("PARAMETERS"):
+            options.once(word, position)
             reader.advance()
             _parameters(reader, index)
         elif reader.accept("PARALLEL"):
+            options.once(word, position)
             if reader.peek().kind == "number":
                 reader.integer()
         elif reader.accept("ONLINE") or reader.accept("NOPARALLEL"):
-            continue
+            options.once(word, position)
         elif reader.sees("LOCAL") or reader.sees("QUANTIZATION") or reader.sees("RESCORE") or reader.sees("DUPLICATE"):
             raise unsupported(f"vector indexes with {reader.word()}", position)
         else:
