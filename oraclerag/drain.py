@@ -42,7 +42,7 @@ from oraclerag.merge import SLICE, Merge, Merged, Write
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.records import NO_TENANT, Claimed, DrainReport, Held, SourceKey, fingerprint_half
 from oraclerag.render import UNFORESEEN, blamed, read, rendered
-from oraclerag.source import FunctionSource, Source
+from oraclerag.source import Source
 
 __all__ = ["WorkerState", "drain"]
 
@@ -289,7 +289,7 @@ class _Batch:
 
     def _prepared(self, model: ActiveModel) -> list[Write]:
         """Read what was claimed and cut it into chunks; what fails is postponed, or its source paused."""
-        limits = Limits(model.max_tokens, model.counter.count, model.passage_prefix)
+        limits = Limits.of(model)
         writes: list[Write] = []
         failures: list[tuple[Claimed, OracleRagError]] = []
         by_source: dict[str, dict[str, Claimed]] = defaultdict(dict)
@@ -303,8 +303,6 @@ class _Batch:
             except (SourceError, ConfigurationError, PrivilegeMissing) as error:
                 self._pause([name], error, entities.values())
                 continue
-            if isinstance(source, FunctionSource):  # whatever it began is none of this batch's business
-                self._rollback()
             failures += [(entities[key], error) for key, error in found.failures.items()]
             fingerprint = self._fingerprints[name]
             for key, entity in entities.items():

@@ -367,7 +367,7 @@ class Rag:
             raise InputError(f"There is no chunker {chunker!r}, only {', '.join(sorted(CHUNKERS))}.")
         with self.database.connect() as connection:
             model = active_model(connection, self.database.schema, configured=self.settings.embedding_model)
-        return CHUNKERS[chunker](text, Limits(model.max_tokens, model.counter.count, model.passage_prefix))
+        return CHUNKERS[chunker](text, Limits.of(model))
 
     # -- read path ----------------------------------------------------------------------------------------------------
 

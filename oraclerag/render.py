@@ -13,10 +13,11 @@ import oracledb
 
 from oraclerag import log
 from oraclerag.chunk import CHUNKERS, Limits, storable
+from oraclerag.database import own_tables
 from oraclerag.errors import EntityError, OracleRagError, StatementFailed
 from oraclerag.merge import Write
 from oraclerag.records import Claimed, Document
-from oraclerag.source import Source, SourceRead
+from oraclerag.source import FunctionSource, Source, SourceRead
 
 __all__ = ["UNFORESEEN", "blamed", "read", "rendered"]
 
@@ -32,8 +33,16 @@ Its row must not end the worker, again and again, for ever.
 def read(source: Source, connection: oracledb.Connection, ids: Sequence[str]) -> SourceRead:
     """Read a source; what fails on some row is tried with fewer ids until that row is found.
 
-    Raises what is wrong with the source as a whole.
+    What a function began in a transaction is rolled back. Raises what is wrong with the source as a whole.
     """
+    found = _read(source, connection, ids)
+    if isinstance(source, FunctionSource):
+        with own_tables():
+            connection.rollback()
+    return found
+
+
+def _read(source: Source, connection: oracledb.Connection, ids: Sequence[str]) -> SourceRead:
     failure: OracleRagError
     try:
         return source.read_each(connection, ids)
@@ -44,7 +53,7 @@ def read(source: Source, connection: oracledb.Connection, ids: Sequence[str]) ->
     source.verify(connection)
     if len(ids) == 1:
         return SourceRead({}, {ids[0]: failure})
-    halves = [read(source, connection, part) for part in (ids[: len(ids) // 2], ids[len(ids) // 2 :])]
+    halves = [_read(source, connection, part) for part in (ids[: len(ids) // 2], ids[len(ids) // 2 :])]
     return SourceRead(
         {key: document for half in halves for key, document in half.documents.items()},
         {key: error for half in halves for key, error in half.failures.items()},

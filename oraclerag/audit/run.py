@@ -37,7 +37,7 @@ from oraclerag.records import (
     fingerprint_half,
 )
 from oraclerag.render import read, rendered
-from oraclerag.source import FunctionSource, Source, SourceRead
+from oraclerag.source import Source, SourceRead
 from oraclerag.source.ranges import KeyRange, key_ranges
 from oraclerag.statements import Statements, quoted
 
@@ -108,7 +108,7 @@ class _Audit:
         self._source = source
         self._sql = Statements("audit", schema)
         self._column = quoted(model.column, "vector column")
-        self._limits = Limits(model.max_tokens, model.counter.count, model.passage_prefix)
+        self._limits = Limits.of(model)
         self._fingerprint = source.fingerprint(model)
         self._tenant = tenant
         self._enumeration = source.enumeration(connection)
@@ -209,9 +209,6 @@ class _Audit:
             if row[7] is not None:
                 one.chunks[int(row[7])] = StoredChunk(row[8], row[9], row[10], row[11], bool(row[12]), bool(row[13]))
         found = read(self._source, self._connection, ids)
-        if isinstance(self._source, FunctionSource):  # whatever it began is none of this
-            with own_tables():
-                self._connection.rollback()
         return {key: (indexed[key], compare(indexed[key], self._said(key, found))) for key in ids}
 
     def _said(self, key: str, found: SourceRead) -> Write | OracleRagError:

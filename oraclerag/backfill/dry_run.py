@@ -23,7 +23,7 @@ from oraclerag.merge import Write, text_hash
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.records import BackfillEstimate, Claimed, fingerprint_half
 from oraclerag.render import read, rendered
-from oraclerag.source import FunctionSource, Source, SourceRead
+from oraclerag.source import Source, SourceRead
 from oraclerag.source.ranges import KeyRange
 from oraclerag.statements import Statements
 
@@ -96,13 +96,10 @@ class _Sample:
         return (self._seconds / len(self.writes) * entities + self._seconds_per_token() * tokens) / 60
 
     def _rendered(self, ids: Sequence[str]) -> list[Write]:
-        limits = Limits(self._model.max_tokens, self._model.counter.count, self._model.passage_prefix)
+        limits = Limits.of(self._model)
         fingerprint = self._source.fingerprint(self._model)
         writes = []
         found = read(self._source, self._connection, ids) if ids else SourceRead({})
-        if isinstance(self._source, FunctionSource):  # whatever it began is none of this
-            with own_tables():
-                self._connection.rollback()
         for key, document in found.documents.items():
             entity = Claimed(0, self._source.name, key, (), ())
             with contextlib.suppress(EntityError):  # it will be postponed; the others say what those cost that work

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from oraclerag.errors import ConfigurationError
 from oraclerag.records import Chunk
+
+if TYPE_CHECKING:
+    from oraclerag.model.active import ActiveModel
 
 __all__ = ["CHUNKERS", "CONTENT_BYTES", "Limits", "storable"]
 
@@ -42,6 +46,11 @@ class Limits:
                 f"no room is left for a text.",
                 hint="Load a model with a longer limit, or with a shorter prefix.",
             )
+
+    @classmethod
+    def of(cls, model: ActiveModel) -> Limits:
+        """Give the limits that a model sets."""
+        return cls(model.max_tokens, model.counter.count, model.passage_prefix)
 
     def part(self, divisor: int) -> Limits:
         """Give the limits of a part of a chunk, never less than any text needs."""

@@ -48,7 +48,7 @@ def rendered(own: Tracker) -> dict[str, tuple[Document, list[Chunk]]]:
     """Render all sources as they are."""
     with own.database.connect() as connection:
         model = active_model(connection, own.database.schema, configured=own.settings.embedding_model)
-        limits = Limits(model.max_tokens, model.counter.count, model.passage_prefix)
+        limits = Limits.of(model)
         found = {}
         for name, source in own.sources.items():
             for key, document in source.read(connection, source.ids(connection, limit=100_000)).items():

@@ -335,7 +335,7 @@ class Verdict:
             read = source.read_each(installation.quiet, [key for key in ENTITIES if type_of(key) == name])
             documents |= read.documents
             self._unreadable |= read.failures.keys()
-        limits = Limits(model.max_tokens, model.counter.count, model.passage_prefix)
+        limits = Limits.of(model)
         self._wanted: dict[str, list[tuple[Any, ...]]] = {}
         self._rights: dict[str, tuple[Any, ...]] = {}
         for key, document in documents.items():

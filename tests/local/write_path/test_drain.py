@@ -7,9 +7,11 @@ import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
+import oracledb
 import pytest
 import sqlalchemy
 
+from oraclerag.audit import audit
 from oraclerag.backfill import backfill
 from oraclerag.database import Database
 from oraclerag.drain import drain
@@ -175,6 +177,22 @@ def test_text_that_no_column_holds_is_replaced(tracker: Tracker) -> None:
     tracker.enqueue("n1", source="note")
     assert tracker.drain(sources={"note": source}).indexed == 1
     assert tracker.texts() == {"n1": ["head\nbody \ufffd \ufffd end"]}
+
+
+def test_what_a_function_began_is_taken_back(tracker: Tracker) -> None:
+    def read(connection: oracledb.Connection, ids: Any) -> dict[str, Document]:
+        with connection.cursor() as cursor:
+            cursor.execute("UPDATE task SET title = 'begun'")
+        return {key: Document("text") for key in ids}
+
+    tracker.task(1)
+    source = FunctionSource("note", read, visibility="shared", ids="select id from task")
+    tracker.enqueue(1, source="note")
+    assert tracker.drain(sources={"note": source}).indexed == 1
+    tracker.sql("UPDATE RAG_CHUNK SET CONTENT = 'other'")
+    tracker.connection.commit()
+    assert audit(tracker.database, source, tracker.settings, repair=True).repaired == 1
+    assert tracker.sql("SELECT COUNT(*) FROM task WHERE title = 'begun'") == [(0,)]
 
 
 def test_an_empty_text_is_no_chunk_and_not_missing(tracker: Tracker) -> None:
