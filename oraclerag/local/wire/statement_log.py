@@ -16,7 +16,9 @@ from oraclerag.local.interface import BindType
 
 logger = logging.getLogger(__name__)
 
-_SECRET = re.compile(r"""(\bIDENTIFIED\s+BY\s+)("[^"]*"|[^\s;]+)""", re.IGNORECASE)
+# The new password, or its hash, and the old one; what is not closed goes to the end.
+_WORD = r"""("[^"]*"?|'[^']*'?|[^\s;]+)"""
+_SECRET = re.compile(rf"(\bIDENTIFIED\s+BY\s+(?:VALUES\s+)?){_WORD}(?:(\s+REPLACE\s+){_WORD})?", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -62,7 +64,7 @@ class StatementLog:
     def _line(self, session: int, trip: Trip) -> dict[str, Any]:
         line: dict[str, Any] = {"trip": self._trips, "session": session, "call": trip.call}
         if trip.sql is not None:
-            line["sql"] = _SECRET.sub(r"\1***", trip.sql)
+            line["sql"] = _SECRET.sub(_without_passwords, trip.sql)
             line["binds"] = [_describe(bind) for bind in trip.binds]
             line["bound"] = trip.bound
             line["rows"] = trip.rows
@@ -80,6 +82,10 @@ class StatementLog:
         if file is not None:
             with contextlib.suppress(OSError):  # what could not be written cannot be written now either
                 file.close()
+
+
+def _without_passwords(match: re.Match[str]) -> str:
+    return f"{match[1]}***" + (f"{match[3]}***" if match[3] else "")
 
 
 def _describe(bind: BindType) -> str:
