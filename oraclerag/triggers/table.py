@@ -38,6 +38,11 @@ class Column:
         return f'"{self.name}"'
 
     @property
+    def literal(self) -> str:
+        """The name as a text of SQL: it may hold an apostrophe."""
+        return "'" + self.name.replace("'", "''") + "'"
+
+    @property
     def compared(self) -> bool:
         """Whether its old and new value can be compared; a LOB's or JSON's cannot, or at a price that nobody knows."""
         return self.kind.partition("(")[0].partition(" ")[0] in _COMPARED and "TIME ZONE" not in self.kind

@@ -123,7 +123,7 @@ def _changed(columns: Sequence[Column]) -> str:
     if len(columns) > _MOST_COMPARED:
         return "1 = 1"
     compared = [column for column in columns if column.compared]
-    parts = ["NOT UPDATING", *(f"UPDATING('{column.name}')" for column in columns if not column.compared)]
+    parts = ["NOT UPDATING", *(f"UPDATING({column.literal})" for column in columns if not column.compared)]
     if any(column.text for column in compared):
         parts.append(_FOLDS)
     return _any([*parts, *map(_differs, compared)])

@@ -293,6 +293,18 @@ def test_names_that_need_quotes(tracker: Tracker) -> None:
     assert sorted(announced(tracker)) == [("1", 0, "-"), ("1", 0, "-"), ("9", 1, "-")]
 
 
+def test_a_column_whose_name_holds_an_apostrophe(tracker: Tracker) -> None:
+    tracker.sql("""CREATE TABLE MEMO (ID NUMBER, "IT'S" CLOB)""")
+    settings = dataclasses.replace(
+        TASK, select="""select id as source_id, "IT'S" as title from memo""", template=None, body="title", owner=None,
+        sprint=None, occurred_at=None, metadata=(), visibility="shared", children={}, tables={"memo": ("id",)},
+    )  # fmt: skip
+    apply(tracker.database, [SelectSource(settings)])
+    tracker.sql("INSERT INTO MEMO VALUES (1, 'a')")
+    tracker.sql("""UPDATE MEMO SET "IT'S" = 'b'""")
+    assert announced(tracker) == [("1", 0, "-"), ("1", 0, "-")]
+
+
 def test_a_table_of_another_owner_has_its_trigger_there(tracker: Tracker, module_account: Account) -> None:
     """The trigger runs with the rights of the table's owner, who needs INSERT on the queue's view."""
     owner = tracker.database.schema
