@@ -144,7 +144,8 @@ def _several(
     from oraclerag.cli.supervisor import Supervisor
     from oraclerag.heartbeat import Heartbeat
 
-    base = [sys.executable, "-m", "oraclerag"]
+    # -P: modules are not looked for in the working directory, which may have a queue.py or secrets.py of its own.
+    base = [sys.executable, "-P", "-m", "oraclerag"]
     base += ["--config", str(configuration.get())] if configuration.get() is not None else []
     base += ["worker", f"--parent={os.getpid()}", *options]
     pulse = Heartbeat(heartbeat)

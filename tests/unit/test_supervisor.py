@@ -1,9 +1,10 @@
-"""Several workers: who is started again and when, who ends them all, how they are told; without any process."""
+"""Several workers: who is started again and when, who ends them all, how they are told; almost without processes."""
 
 from __future__ import annotations
 
 import datetime as dt
 import logging
+import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from signal import SIGKILL, SIGTERM
 import pytest
 
 from oraclerag.cli.supervisor import CRASHED, Supervisor
+from oraclerag.cli.worker import _several
 from oraclerag.heartbeat import Heartbeat, Pulse, read, write
 
 
@@ -212,3 +214,17 @@ def test_the_pulse_is_as_old_as_the_oldest(tmp_path: Path) -> None:
     assert [pulse.state for pulse in seen] == ["starting", "working", "restarting", "starting"]
     assert (seen[1].time, seen[1].last_batch) == (old, old)
     assert seen[2].time > old, "one that is started again is no reason to end the others"
+
+
+def test_workers_take_no_module_from_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[list[str]] = []
+
+    def run(supervisor: Supervisor) -> list[int]:
+        commands.append([*supervisor.command(1, False)])
+        return [0]
+
+    monkeypatch.setattr(Supervisor, "run", run)
+    _several(1, [], lambda: None, lambda _: None, False, None)
+    (tmp_path / "json.py").write_text("raise SystemExit(99)")
+    ended = subprocess.run([*commands[0], "--help"], cwd=tmp_path, capture_output=True, check=False)
+    assert ended.returncode == 0, ended
