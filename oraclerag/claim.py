@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -260,32 +260,21 @@ class Queue:
             self._many(cursor, "postpone", sorted(rows, key=lambda row: row["dirty_id"]))
 
     def _pick(self, cursor: oracledb.Cursor, lane: int, tenant: str, types: Sequence[str], limit: int) -> list[_Row]:
-        rows: list[_Row] = []
-        for source_type in types:
-            wanted = limit - len(rows)
-            # Rows are locked as they are fetched: ask for as many as are wanted and for no more.
-            cursor.arraysize = cursor.prefetchrows = wanted
-            cursor.execute(self._sql["pick"], lane=lane, source_type=source_type, tenant_id=tenant)
-            rows += map(_row, cursor.fetchmany(wanted))
-            if len(rows) >= limit or (rows and rows[0].suspect):
-                break
-        return _suspects_alone(rows)
+        turn = {"lane": lane, "tenant_id": tenant}
+        return _locked(cursor, ((self._sql["pick"], {**turn, "source_type": name}) for name in types), limit)
 
     def _pick_entities(self, cursor: oracledb.Cursor, keys: Sequence[tuple[str, str]], limit: int) -> list[_Row]:
-        rows: list[_Row] = []
+        return _locked(cursor, self._of_keys("pick_entities", keys), limit)
+
+    def _of_keys(self, name: str, keys: Iterable[tuple[str, str]]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Give a statement over ids of one type, with its binds, as often as it takes for these keys, in order."""
         by_type: dict[str, list[str]] = defaultdict(list)
-        for source_type, source_id in keys:
+        for source_type, source_id in sorted(set(keys)):
             by_type[source_type].append(source_id)
-        for source_type, source_ids in sorted(by_type.items()):
-            for part in parts(sorted(source_ids)):
+        for source_type, source_ids in by_type.items():
+            for part in parts(source_ids):
                 listed, binds = in_list(part)
-                wanted = limit - len(rows)
-                cursor.arraysize = cursor.prefetchrows = wanted
-                cursor.execute(self._sql.with_names("pick_entities", ids=listed), {**binds, "source_type": source_type})
-                rows += map(_row, cursor.fetchmany(wanted))
-                if len(rows) >= limit or (rows and rows[0].suspect):
-                    return _suspects_alone(rows)
-        return _suspects_alone(rows)
+                yield self._sql.with_names(name, ids=listed), {**binds, "source_type": source_type}
 
     def _create(
         self,
@@ -327,18 +316,13 @@ class Queue:
         """Give the ENTITY_ID of every key that has one, and the DEAD rows of every entity."""
         ids: dict[tuple[str, str], int] = {}
         dead: dict[int, list[int]] = defaultdict(list)
-        by_type: dict[str, list[str]] = defaultdict(list)
-        for source_type, source_id in sorted({row.key for row in rows}):
-            by_type[source_type].append(source_id)
-        for source_type, source_ids in by_type.items():
-            for part in parts(source_ids):
-                listed, binds = in_list(part)
-                cursor.arraysize = cursor.prefetchrows = 2 * len(part) + 1
-                cursor.execute(self._sql.with_names("entities", ids=listed), {**binds, "source_type": source_type})
-                for entity_id, _, source_id, dirty_id in cursor.fetchall():
-                    ids[source_type, source_id] = int(entity_id)
-                    if dirty_id is not None:
-                        dead[int(entity_id)].append(int(dirty_id))
+        for statement, binds in self._of_keys("entities", (row.key for row in rows)):
+            cursor.arraysize = cursor.prefetchrows = 2 * len(binds) + 1
+            cursor.execute(statement, binds)
+            for entity_id, source_type, source_id, dirty_id in cursor.fetchall():
+                ids[source_type, source_id] = int(entity_id)
+                if dirty_id is not None:
+                    dead[int(entity_id)].append(int(dirty_id))
         return ids, dead
 
     def _free(self, cursor: oracledb.Cursor, ids: Sequence[int]) -> set[int]:
@@ -422,6 +406,20 @@ class Queue:
         """Run a statement for every row of binds."""
         if rows:
             cursor.executemany(self._sql[name], list(rows))
+
+
+def _locked(cursor: oracledb.Cursor, queries: Iterable[tuple[str, dict[str, Any]]], limit: int) -> list[_Row]:
+    """Give what queries lock, one after the other, up to ``limit`` rows; a suspect at the beginning alone."""
+    rows: list[_Row] = []
+    for statement, binds in queries:
+        wanted = limit - len(rows)
+        # Rows are locked as they are fetched: ask for as many as are wanted and for no more.
+        cursor.arraysize = cursor.prefetchrows = wanted
+        cursor.execute(statement, binds)
+        rows += map(_row, cursor.fetchmany(wanted))
+        if len(rows) >= limit or (rows and rows[0].suspect):
+            break
+    return _suspects_alone(rows)
 
 
 def _row(values: tuple[Any, ...]) -> _Row:
