@@ -142,9 +142,7 @@ class Merge:
                 listed, binds = in_list(part)
                 cursor.execute(self._sql.with_names("note_unchanged", ids=listed), {**binds, "claim_token": token})
         deleted = sum(write.document is None for write in writes)
-        unchanged = sum(write.document is not None for write in writes) - sum(
-            write.document is not None for write in different
-        )
+        unchanged = len(writes) - len(different)  # one that is gone is never the same
         return Merged(len(writes) - deleted - unchanged, unchanged, deleted, embedded)
 
     def to_stage(self, write: Write, held: Held) -> list[Chunk]:
