@@ -249,6 +249,10 @@ class Database:
             else:
                 with _bounded(connection, call_timeout):
                     yield connection
+        except BaseException as error:
+            if not isinstance(error, Exception):
+                _break_off(pool, connection)
+            raise
         finally:
             # release rolls back; a dead connection is dropped by the pool
             with contextlib.suppress(oracledb.Error):
@@ -354,6 +358,18 @@ def _bounded(connection: oracledb.Connection, seconds: float) -> Iterator[None]:
         if bound and connection.is_healthy():
             with contextlib.suppress(oracledb.Error):  # closed meanwhile
                 connection.call_timeout = 0
+
+
+def _break_off(pool: oracledb.ConnectionPool, connection: oracledb.Connection) -> None:
+    """Drop a connection that a signal interrupted, maybe in the middle of a call, and have the database end that call.
+
+    python-oracledb before 26 would take the answer of that call for the answer of the next one.
+    """
+    if connection.is_healthy():  # as in _bounded
+        with contextlib.suppress(oracledb.Error, OSError):
+            connection.cancel()
+    with contextlib.suppress(oracledb.Error):
+        pool.drop(connection)
 
 
 class _Proxied:

@@ -9,12 +9,13 @@ died.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import logging
 import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import oracledb
@@ -57,6 +58,8 @@ _COME_BACK_SOON = 0.25  # seconds before those that others hold are tried again:
 # write; but a write that has begun keeps its entities by their locks, and a large model on a small machine is slow.
 _LEASES_PER_CALL = 3
 
+_LAST_CALL = 5.0  # seconds that giving back may wait for the database when a signal has interrupted a batch
+
 _MOST_LOST = 10_000  # entities of lost connections that a worker remembers
 
 
@@ -94,22 +97,38 @@ def drain(
     """
     began = time.monotonic()
     state = state if state is not None else WorkerState()
-    with database.connect(call_timeout=_LEASES_PER_CALL * settings.lease) as connection:
-        queue = Queue(connection, database.schema, lease=settings.lease, max_attempts=settings.max_attempts)
-        while state.unreported:
-            claim, entities = state.unreported[-1]
-            queue.give_back(claim, entities)
-            state.unreported.pop()
-        batch = _Batch(connection, database.schema, queue, sources, settings, state, keys)
-        try:
-            report = batch.run()
-        finally:
-            if queue.unheard is not None:
-                state.unreported.append((queue.unheard, queue.unheard.entities))
+    try:
+        with _queue(database, settings, _LEASES_PER_CALL * settings.lease) as (connection, queue):
+            _give_back_unreported(queue, state)
+            batch = _Batch(connection, database.schema, queue, sources, settings, state, keys)
+            try:
+                report = batch.run()
+            finally:
+                if queue.unheard is not None:
+                    state.unreported.append((queue.unheard, queue.unheard.entities))
+    except BaseException as error:
+        if not isinstance(error, Exception):  # a signal, maybe in the middle of a call: on another connection
+            with contextlib.suppress(DatabaseError), _queue(database, settings, _LAST_CALL) as (_, queue):
+                _give_back_unreported(queue, state)
+        raise
     report = dataclasses.replace(report, seconds=time.monotonic() - began)
     if report.claimed:
         batch.tell(report)
     return report
+
+
+@contextlib.contextmanager
+def _queue(database: Database, settings: Settings, call_timeout: float) -> Iterator[tuple[oracledb.Connection, Queue]]:
+    with database.connect(call_timeout=call_timeout) as connection:
+        queue = Queue(connection, database.schema, lease=settings.lease, max_attempts=settings.max_attempts)
+        yield connection, queue
+
+
+def _give_back_unreported(queue: Queue, state: WorkerState) -> None:
+    while state.unreported:
+        claim, entities = state.unreported[-1]
+        queue.give_back(claim, entities)
+        state.unreported.pop()
 
 
 @dataclass(slots=True)
@@ -176,7 +195,7 @@ class _Batch:
         except BaseException as error:
             if isinstance(error, ConnectionFailed):
                 self._leave_to_the_lease()
-            self._abandon()
+            self._abandon(interrupted=not isinstance(error, Exception))
             raise
         return self._tally.report()
 
@@ -517,10 +536,13 @@ class _Batch:
                 if self._state.lost[_first_row(entity)] > 1:
                     del self._open[entity.entity_id]
 
-    def _abandon(self) -> None:
-        """Give back what was not reported; where that is not possible now, before the next batch."""
+    def _abandon(self, *, interrupted: bool) -> None:
+        """Give back what was not reported; where that is not possible on this connection, before the next batch."""
         entities = tuple(self._open.values())
         if not entities:
+            return
+        if interrupted:
+            self._state.unreported.append((self._claim, entities))
             return
         try:
             self._rollback()

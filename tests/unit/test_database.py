@@ -173,6 +173,7 @@ class Pool:
         self.connection = SimpleNamespace(call_timeout=0, events=[], is_healthy=lambda: self.healthy)
         self.connection.commit = lambda: self.connection.events.append("commit")
         self.connection.rollback = lambda: self.connection.events.append("rollback")
+        self.connection.cancel = lambda: self.connection.events.append("cancel")
 
     def acquire(self) -> Any:
         self.connection.events.append("acquire")
@@ -181,6 +182,10 @@ class Pool:
     def release(self, connection: Any) -> None:
         assert connection is self.connection
         connection.events.append("release")
+
+    def drop(self, connection: Any) -> None:
+        assert connection is self.connection
+        connection.events.append("drop")
 
 
 def borrowed(pool: Pool) -> Database:
@@ -199,6 +204,20 @@ def test_an_exception_rolls_back_and_gives_back() -> None:
     with pytest.raises(KeyError), borrowed(pool).transaction():
         raise KeyError
     assert pool.connection.events == ["acquire", "rollback", "release"]
+
+
+@pytest.mark.parametrize(
+    ("healthy", "events"),
+    [(True, ["acquire", "cancel", "drop"]), (False, ["acquire", "drop"])],
+    ids=["alive", "dropped by the driver: cancel() would end the process"],
+)
+def test_a_connection_that_a_signal_interrupted_is_lent_to_nobody_else(healthy: bool, events: list[str]) -> None:
+    """It may be in the middle of a call, whose answer would be taken for that of the next one."""
+    pool = Pool()
+    pool.healthy = healthy
+    with pytest.raises(KeyboardInterrupt), borrowed(pool).connect():
+        raise KeyboardInterrupt
+    assert pool.connection.events[: len(events)] == events
 
 
 def test_a_borrowed_pool_keeps_its_timeout() -> None:

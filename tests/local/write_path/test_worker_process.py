@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import oracledb
 import pytest
 
 from oraclerag import schema
@@ -171,10 +170,6 @@ def test_a_probe_reads_the_heartbeat(shell: Shell, age: float, healthy: bool, sa
     assert "There is no heartbeat in 'other'" in shell.call("--check", "other", expect=3, **nobody)[1]
 
 
-@pytest.mark.skipif(
-    int(oracledb.__version__.partition(".")[0]) < 26,
-    reason="seen with python-oracledb 3.4: a signal does not end its wait for an answer; the lease gives the batch back",
-)
 def test_the_second_signal_ends_it_at_once_and_gives_its_batch_back(shell: Shell, tracker: Tracker) -> None:
     tracker.task(1)
     tracker.enqueue(1)
