@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Any, Literal, cast
 
 from oraclerag.errors import ConfigurationError
-from oraclerag.records import NO_TENANT, Visibility
+from oraclerag.records import MAX_TENANT_BYTES, NO_TENANT, Visibility, fits
 from oraclerag.statements import identifier, qualified
 
 __all__ = ["ChildSettings", "Settings", "SourceSettings", "parse_source", "table_entries"]
@@ -279,8 +279,11 @@ def _validate(settings: Settings) -> None:
         raise ConfigurationError("embedding_model must have at most 100 characters; a hash is appended to it.")
     if settings.query_embedding not in ("inline", "separate"):
         raise ConfigurationError(f"query_embedding must be 'inline' or 'separate', not {settings.query_embedding!r}.")
-    if not settings.tenant or len(settings.tenant.encode()) > 128:
-        raise ConfigurationError("tenant must be a text of 1 to 128 bytes.")
+    if not fits(settings.tenant, MAX_TENANT_BYTES):
+        raise ConfigurationError(
+            f"tenant must be a text of 1 to {MAX_TENANT_BYTES} bytes, without halves of surrogate pairs "
+            f"(tenant in oraclerag.toml, ORACLERAG_TENANT in the environment)."
+        )
     if settings.tenant == NO_TENANT:
         raise ConfigurationError(f"tenant must not be {NO_TENANT!r}, which stands for none in the queue.")
     names = [source.name for source in settings.sources]

@@ -47,7 +47,7 @@ def _nothing() -> Mapping[str, Any]:
     return MappingProxyType({})
 
 
-def _fits(value: object, size: int) -> bool:
+def fits(value: object, size: int) -> bool:
     """Whether a value is a text that a column of so many bytes holds; '' would be NULL."""
     try:
         return isinstance(value, str) and 0 < len(value.encode()) <= size
@@ -70,12 +70,12 @@ class SourceKey:
     def __post_init__(self) -> None:
         if not isinstance(self.type, str) or not self.type:
             raise InputError("The type of a SourceKey must be a non-empty text.")
-        if not _fits(self.id, MAX_ID_BYTES):
+        if not fits(self.id, MAX_ID_BYTES):
             raise InputError(
                 f"The id of a SourceKey of type {self.type!r} must be a text of 1 to {MAX_ID_BYTES} bytes, "
                 f"without halves of surrogate pairs."
             )
-        if self.tenant is not None and not _fits(self.tenant, MAX_TENANT_BYTES):
+        if self.tenant is not None and not fits(self.tenant, MAX_TENANT_BYTES):
             raise InputError(
                 f"The tenant of a SourceKey of type {self.type!r} must be a text of 1 to {MAX_TENANT_BYTES} bytes, "
                 f"without halves of surrogate pairs."

@@ -316,6 +316,16 @@ def test_a_default_tenant_that_stands_for_none_is_refused() -> None:
         Settings(tenant="-")
 
 
+@pytest.mark.parametrize("tenant", [b"", b"a" * 129, b"\xff"], ids=["empty", "long", "not UTF-8"])
+def test_a_default_tenant_that_no_column_holds_is_refused(tenant: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigurationError, match="tenant must be a text of 1 to 128 bytes"):
+        Settings(tenant=os.fsdecode(tenant))
+    if tenant:
+        monkeypatch.setenv("ORACLERAG_TENANT", os.fsdecode(tenant))
+        with pytest.raises(ConfigurationError, match="ORACLERAG_TENANT"):
+            Settings.load()
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
