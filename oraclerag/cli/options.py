@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
@@ -62,6 +63,20 @@ def scope(tenant: str | None, owner: str | None, groups: list[str] | None, *, ma
     from oraclerag.scope import Scope
 
     return Scope(tenant=tenant, owner=owner, groups=tuple(groups or ()), manager=manager)
+
+
+def confirmed(question: str, refusal: str, hint: str = "Say --yes where that is meant.") -> None:
+    """Ask on a terminal, and end the verb where the answer is no; where nobody can answer, ``refusal`` is raised."""
+    from oraclerag.errors import InputError
+
+    if not answerable():
+        raise InputError(refusal, hint=hint)
+    typer.confirm(question, abort=True, err=True)
+
+
+def answerable() -> bool:
+    """Whether somebody can answer a question."""
+    return sys.stdin.isatty()
 
 
 @contextlib.contextmanager

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from oraclerag.cli.options import Json, opened, output, settings
+from oraclerag.cli.options import Json, confirmed, opened, output, settings
 
 __all__ = ["register"]
 
@@ -96,17 +95,8 @@ def migrate(
 
 
 def _confirm(owner: str) -> None:
-    """Ask on a terminal; where nobody can answer, nothing is taken away."""
-    from oraclerag.errors import InputError
-
     what = f"everything of oraclerag in the schema {owner}: tables with queue, index and models, and the triggers"
-    if not _answerable():
-        raise InputError(f"This deletes {what}.", hint="Say --yes where that is meant.")
-    typer.confirm(f"Delete {what}?", abort=True, err=True)
-
-
-def _answerable() -> bool:
-    return sys.stdin.isatty()
+    confirmed(f"Delete {what}?", f"This deletes {what}.")
 
 
 def _print_script(to: str, from_revision: str | None, schema: str | None, json: bool) -> None:

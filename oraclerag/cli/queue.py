@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from oraclerag.cli.options import UNHEALTHY, Json, SourceName, Tenant, opened, output
+from oraclerag.cli.options import UNHEALTHY, Json, SourceName, Tenant, confirmed, opened, output
 from oraclerag.cli.queue_tables import rows_of, show_errors, show_purge, show_retry, show_rows, show_status
 
 if TYPE_CHECKING:
@@ -142,19 +141,11 @@ def purge(
 
 
 def _confirm(count: int) -> None:
-    """Ask on a terminal; where nobody can answer, nothing is deleted."""
-    from oraclerag.errors import InputError
-
     if not count:
         return
     what = f"{rows_of(count)} of what was given up: entities stay stale or hidden until something enqueues them again"
-    if not _answerable():
-        raise InputError(f"This deletes {what}.", hint="Say --yes where that is meant; `queue retry` tries them again.")
-    typer.confirm(f"Delete {what}?", abort=True, err=True)
-
-
-def _answerable() -> bool:
-    return sys.stdin.isatty()
+    hint = "Say --yes where that is meant; `queue retry` tries them again."
+    confirmed(f"Delete {what}?", f"This deletes {what}.", hint)
 
 
 def _key(text: str) -> SourceKey:

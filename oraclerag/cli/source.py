@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oraclerag.cli.options import FAILED, Json, Tenant, opened, output
+from oraclerag.cli.options import FAILED, Json, Tenant, confirmed, opened, output
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
@@ -111,7 +110,8 @@ def triggers(
             _show_triggers(screen, planned)
         if apply and planned.changes:
             if not yes:
-                _confirm(planned)
+                what = f"Triggers to create, replace or drop: {planned.changes}, with the effects named above."
+                confirmed(f"{what} Go on?", f"{what} Without a terminal nobody can agree.")
             rag.apply_triggers(planned)
     if json:
         data = {"applied": apply, "statements": planned.statements, "triggers": planned.triggers}
@@ -141,16 +141,6 @@ def _show_triggers(screen: Output, planned: TriggerPlan) -> None:
         screen.say(f"{effect.kind}: {effect.text}")
     for grant in planned.grants:
         screen.say(f"needed: {grant}")
-
-
-def _confirm(planned: TriggerPlan) -> None:
-    """Ask on a terminal; where nobody can answer, nothing is changed."""
-    from oraclerag.errors import InputError
-
-    what = f"Triggers to create, replace or drop: {planned.changes}, with the effects named above."
-    if not sys.stdin.isatty():
-        raise InputError(f"{what} Without a terminal nobody can agree.", hint="Say --yes where that is meant.")
-    typer.confirm(f"{what} Go on?", abort=True, err=True)
 
 
 def enqueue(

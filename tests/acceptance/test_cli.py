@@ -248,7 +248,7 @@ def test_taking_everything_away_is_asked_for(empty: Shell, database: LocalDataba
     assert "  remedy: Say --yes" in refused.stderr
     assert other.json("migrate")["applied"] == []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("oraclerag.cli.provision._answerable", lambda: True)
+        patch.setattr("oraclerag.cli.options.answerable", lambda: True)
         patch.setattr(sys, "stdin", io.StringIO("n\n"))
         assert (
             "Delete everything of oraclerag in the schema LEAVING"
@@ -562,7 +562,7 @@ def test_deleting_rows_is_asked_for(broken_queue: Shell) -> None:
     assert refused.startswith("Error: This deletes 2 rows of what was given up")
     assert "  remedy: Say --yes" in refused
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("oraclerag.cli.queue._answerable", lambda: True)
+        patch.setattr("oraclerag.cli.options.answerable", lambda: True)
         patch.setattr(sys, "stdin", io.StringIO("n\n"))
         broken_queue.call("queue", "purge", "--dead", expect=1)
         assert len(broken_queue.json("queue", "list", "--rows", "--dead")) == 3
