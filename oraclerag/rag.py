@@ -139,14 +139,16 @@ class Rag:
 
         A source that was paused and is green is taken up again, which commits. Raises UnknownSource.
         """
-        chosen = [find(self._sources, name)] if name is not None else list(self._sources.values())
         found = []
-        for checked in checking.check(self.database, chosen):
+        for checked in checking.check(self.database, self._chosen(name)):
             if checked.green:
                 more = triggering.problems(self.database, self._sources[checked.source])
                 checked = dataclasses.replace(checked, problems=(*checked.problems, *more))
             found.append(checked)
         return found
+
+    def _chosen(self, name: str | None) -> list[Source]:
+        return [find(self._sources, name)] if name is not None else list(self._sources.values())
 
     # -- write path ---------------------------------------------------------------------------------------------------
 
@@ -266,9 +268,6 @@ class Rag:
             )
             for one in self._chosen(source)
         ]
-
-    def _chosen(self, name: str | None) -> list[Source]:
-        return [find(self._sources, name)] if name is not None else list(self._sources.values())
 
     def drain(self) -> DrainReport:
         """Work off one batch of the queue; an empty report means that nothing waits.
@@ -442,8 +441,7 @@ class Rag:
         ``apply`` drops and creates, which commits. Raises UnknownSource, ConfigurationError for tables that cannot have
         one, SourceError, StatementFailed.
         """
-        chosen = [find(self._sources, source)] if source is not None else list(self._sources.values())
-        planned = triggering.plan(self.database, chosen, everything=source is None)
+        planned = triggering.plan(self.database, self._chosen(source), everything=source is None)
         if apply:
             triggering.apply(self.database, planned)
         return planned

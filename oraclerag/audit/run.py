@@ -28,7 +28,6 @@ from oraclerag.merge import Write
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.records import (
     MAX_ID_BYTES,
-    NO_TENANT,
     AuditFinding,
     AuditKind,
     AuditReport,
@@ -73,12 +72,10 @@ def audit(
     """
     if sample is not None and not 1 <= sample <= 1_000_000:
         raise InputError(f"The sample is {sample}, but must be between 1 and 1,000,000.")
-    if tenant is not None and (tenant == NO_TENANT or (not source.maps_tenant and tenant != source.default_tenant)):
-        raise InputError(f"Source {source.name!r} has no tenant {tenant!r}.")
+    tenant = source.narrowed(tenant)
     began = time.monotonic()
     with database.connect() as connection:
         model = active_model(connection, database.schema, configured=settings.embedding_model)
-        tenant = tenant if source.maps_tenant else None
         run = _Audit(connection, database.schema, source, model, tenant=tenant, examples=examples, repair=repair)
         run.require_settings()
         if sample is None:

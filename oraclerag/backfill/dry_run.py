@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import oracledb
 
-from oraclerag.backfill.selection import Selection, narrowed
+from oraclerag.backfill.selection import Selection
 from oraclerag.chunk import Limits
 from oraclerag.config import Settings
 from oraclerag.database import Database, in_list, own_tables, parts
@@ -50,7 +50,7 @@ def estimate(
     ``seed`` (0 to 4,294,967,295) draws the sample; another one each time where none is given. Writes nothing. Raises as
     :func:`backfill` does, but for Contention: this is in nobody's way.
     """
-    tenant = narrowed(source, tenant)
+    tenant = source.narrowed(tenant)
     seed = seed if seed is not None else random.randrange(2**32)  # noqa: S311 - a sample, no secret
     with database.connect() as connection:
         model = active_model(connection, database.schema, configured=settings.embedding_model)

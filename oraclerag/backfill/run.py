@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import oracledb
 
 from oraclerag import in_force, log
-from oraclerag.backfill.selection import Query, Selection, narrowed
+from oraclerag.backfill.selection import Query, Selection
 from oraclerag.config import Settings
 from oraclerag.database import Database, code_of, own_tables, translated
 from oraclerag.errors import Contention, SourceChanged
@@ -48,7 +48,7 @@ def backfill(
     settings in force are SourceChanged, and entities that were given up are left alone. ``everything`` also looks
     into the chunks and has written again what is damaged. Raises Contention where another backfill of the source runs.
     """
-    tenant = narrowed(source, tenant)
+    tenant = source.narrowed(tenant)
     with database.connect() as connection:
         run = _Backfill(connection, database.schema, source, settings, tenant, on_progress)
         run.begin(adopt=adopt)

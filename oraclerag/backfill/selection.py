@@ -7,27 +7,15 @@ from typing import Any
 import oracledb
 
 from oraclerag.database import driver_types, translated
-from oraclerag.errors import InputError
-from oraclerag.records import MAX_ID_BYTES, MAX_TENANT_BYTES, NO_TENANT
+from oraclerag.records import MAX_ID_BYTES, MAX_TENANT_BYTES
 from oraclerag.source import Source
 from oraclerag.source.ranges import KeyRange, key_ranges
 from oraclerag.statements import Statements, quoted
 
-__all__ = ["Query", "Selection", "narrowed"]
+__all__ = ["Query", "Selection"]
 
 Query = tuple[str, dict[str, Any]]
 """A text and its binds."""
-
-
-def narrowed(source: Source, tenant: str | None) -> str | None:
-    """Give the tenant that queries must be narrowed to, if any. Raises InputError for one the source cannot have."""
-    if tenant == NO_TENANT:
-        raise InputError(f"The tenant is {NO_TENANT!r}, which stands for none and is no tenant's name.")
-    if tenant is not None and not source.maps_tenant and tenant != source.default_tenant:
-        raise InputError(
-            f"Source {source.name!r} maps no tenant: all of it belongs to {source.default_tenant!r}, not to {tenant!r}."
-        )
-    return tenant if source.maps_tenant else None
 
 
 class Selection:

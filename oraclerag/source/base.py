@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import oracledb
 
 from oraclerag.config import SourceSettings
-from oraclerag.errors import EntityError, OracleRagError
+from oraclerag.errors import EntityError, InputError, OracleRagError
 from oraclerag.records import NO_TENANT, Document
 
 if TYPE_CHECKING:
@@ -95,6 +95,19 @@ class Source(abc.ABC):
     @abc.abstractmethod
     def _definition(self) -> Mapping[str, object]:
         """What the text and the mapping of an entity depend on, beside its data."""
+
+    def narrowed(self, tenant: str | None) -> str | None:
+        """Give the tenant that queries over the source must be narrowed to, if any.
+
+        Raises InputError for one that it cannot have.
+        """
+        if tenant == NO_TENANT:
+            raise InputError(f"The tenant is {NO_TENANT!r}, which stands for none and is no tenant's name.")
+        if tenant is not None and not self.maps_tenant and tenant != self.default_tenant:
+            raise InputError(
+                f"Source {self.name!r} maps no tenant: all of it belongs to {self.default_tenant!r}, not to {tenant!r}."
+            )
+        return tenant if self.maps_tenant else None
 
     def ids(self, connection: oracledb.Connection, after: str | None = None, limit: int = 1000) -> list[str]:
         """Give up to ``limit`` ids in the order of their texts, from the one behind ``after``."""

@@ -17,7 +17,7 @@ from typing import Any
 import oracledb
 
 from oraclerag.config import ChildSettings, SourceSettings
-from oraclerag.database import driver_types, translated
+from oraclerag.database import driver_types, parts, translated
 from oraclerag.errors import EntityError, OracleRagError, SourceError, StatementFailed
 from oraclerag.records import Document
 from oraclerag.source.base import Source, SourceProblem, SourceRead
@@ -27,8 +27,6 @@ from oraclerag.statements import quoted
 
 __all__ = ["Described", "SelectSource"]
 
-# Ids in one statement. A longer list is more statements, but of the same few texts.
-_MOST_IDS = 512
 _AS_UTC = "RAG_OCCURRED_AT_UTC"
 
 
@@ -53,8 +51,7 @@ class SelectSource(Source):
         """See :meth:`Source.read_each`: one statement for the rows and one per kind of children."""
         documents: dict[str, Document] = {}
         failures: dict[str, OracleRagError] = {}
-        for begin in range(0, len(ids), _MOST_IDS):
-            part = ids[begin : begin + _MOST_IDS]
+        for part in parts(ids):
             rows, twice = self._rows(connection, part)
             children = {
                 name: self._child_rows(connection, name, child, [key for key in part if key in rows])

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oraclerag.audit.run import _Audit
-from oraclerag.backfill.selection import Query, Selection, narrowed
+from oraclerag.backfill.selection import Query, Selection
 from oraclerag.errors import InputError
 from oraclerag.model.active import ActiveModel
 from oraclerag.model.tokens import TokenBound
@@ -119,13 +119,13 @@ def test_a_range_without_ends_leaves_a_query_as_it_is() -> None:
 @pytest.mark.parametrize(("tenants", "tenant"), [(True, "-"), (False, "-"), (False, "acme")])
 def test_tenants_that_a_source_cannot_have_are_refused(tenants: bool, tenant: str) -> None:
     with pytest.raises(InputError):
-        narrowed(source(tenants=tenants), tenant)
+        source(tenants=tenants).narrowed(tenant)
 
 
 def test_a_source_is_narrowed_where_it_maps_tenants() -> None:
-    assert narrowed(source(tenants=True), "acme") == "acme"
-    assert narrowed(source(), "main") is None
-    assert narrowed(source(), None) is None
+    assert source(tenants=True).narrowed("acme") == "acme"
+    assert source().narrowed("main") is None
+    assert source().narrowed(None) is None
 
 
 if __name__ == "__main__":
