@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from oraclerag.config import Settings
+    from oraclerag.cutting import Cutting
     from oraclerag.errors import OracleRagError
     from oraclerag.queue import QueueStatus
     from oraclerag.rag import Rag
@@ -37,6 +38,7 @@ __all__ = [
     "BackfillEstimate",
     "BackfillReport",
     "Chunk",
+    "Cutting",
     "Document",
     "DrainReport",
     "Hit",
@@ -57,6 +59,7 @@ _MODULES = {
     "BackfillEstimate": "records",
     "BackfillReport": "records",
     "Chunk": "records",
+    "Cutting": "cutting",
     "Document": "records",
     "DrainReport": "records",
     "Hit": "records",

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
+from oraclerag.cutting import Cutting
 from oraclerag.errors import ConfigurationError
 from oraclerag.records import MAX_TENANT_BYTES, NO_TENANT, Visibility, fits
 from oraclerag.statements import identifier, qualified
@@ -63,7 +64,7 @@ class SourceSettings:
     occurred_at: str | None = None
     collection: str | None = None
     metadata: tuple[str, ...] = ()
-    chunker: Literal["whole"] = "whole"
+    cutting: Cutting = Cutting()
     time_zone: str = "UTC"
     egress: bool = True
     children: Mapping[str, ChildSettings] = field(default_factory=lambda: MappingProxyType({}))
@@ -71,13 +72,20 @@ class SourceSettings:
 
 
 def _setting(
-    default: Any, path: str, env: str, *, low: float | None = None, high: float | None = None, secret: bool = False
+    default: Any,
+    path: str,
+    env: str,
+    *,
+    alias: str | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    secret: bool = False,
 ) -> Any:
-    """Declare a setting: default, dotted place in the file, environment variable, inclusive bounds."""
+    """Declare a setting: default, dotted place in the file, environment variable (and another), inclusive bounds."""
     return field(
         default=default,
         repr=not secret,
-        metadata={"path": path, "env": env, "low": low, "high": high},
+        metadata={"path": path, "env": env, "alias": alias, "low": low, "high": high},
     )
 
 
@@ -86,7 +94,8 @@ class Settings:
     """Everything that can be configured; see :meth:`load` for where it comes from.
 
     Times are in seconds, ``call_timeout`` too (0: none). ``schema`` is the owner of the RAG_ tables (default: the
-    user). ``exact_below`` is the estimated number of rows below which a search is exact.
+    user). ``exact_below`` is the estimated number of rows below which a search is exact. ``chunk_size_tokens`` and
+    ``chunk_overlap_tokens`` are for sources that are cut into passages or as diagnostics and name no size themselves.
     """
 
     dsn: str | None = _setting(None, "database.dsn", "ORACLE_DSN")
@@ -101,6 +110,14 @@ class Settings:
 
     tenant: str = _setting("main", "tenant", "ORACLERAG_TENANT")
     embedding_model: str = _setting("ALL_MINILM_L12_V2", "embedding.model", "ORACLERAG_EMBEDDING_MODEL")
+
+    chunk_size_tokens: int | None = _setting(
+        None, "chunk.size_tokens", "ORACLERAG_CHUNK_SIZE_TOKENS", alias="RAG_CHUNK_SIZE_TOKENS", low=16, high=1_000_000
+    )
+    chunk_overlap_tokens: int | None = _setting(
+        None, "chunk.overlap_tokens", "ORACLERAG_CHUNK_OVERLAP_TOKENS", alias="RAG_CHUNK_OVERLAP_TOKENS", low=0,
+        high=1_000_000,
+    )  # fmt: skip
 
     batch_size: int = _setting(32, "worker.batch_size", "ORACLERAG_BATCH_SIZE", low=1, high=1000)
     poll_interval: float = _setting(2.0, "worker.poll_interval", "ORACLERAG_POLL_INTERVAL", low=0.05, high=3600)
@@ -138,9 +155,9 @@ class Settings:
             if item.name == "sources":
                 continue
             raw, place = _find(tree, item.metadata["path"]), f"{item.metadata['path']} in {file}"
-            text = os.environ.get(item.metadata["env"])
-            if text is not None and text != "":
-                raw, place = text, item.metadata["env"]
+            for variable in (item.metadata["alias"], item.metadata["env"]):
+                if variable is not None and os.environ.get(variable):
+                    raw, place = os.environ[variable], variable
             if item.name in overrides:
                 raw, place = overrides.pop(item.name), item.name
             if raw is not None:
@@ -154,6 +171,14 @@ class Settings:
             raise ConfigurationError(f"There is no setting {min(overrides)!r}.")
         _refuse_unknown(tree, file)
         return cls(sources=sources, **values)
+
+    def cutting(self, cutting: Cutting) -> Cutting:
+        """Give a way to cut with the installation's sizes where it names none itself; whole texts are left whole."""
+        if cutting.chunker == "whole" or cutting.preset is not None:
+            return cutting
+        size = cutting.size if cutting.size is not None else self.chunk_size_tokens
+        overlap = cutting.overlap if cutting.overlap is not None else self.chunk_overlap_tokens
+        return dataclasses.replace(cutting, size=size, overlap=overlap)
 
     def source(self, name: str) -> SourceSettings:
         """Give the settings of a source by its name."""
@@ -246,16 +271,19 @@ _KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 
 
 def _kind(annotation: str) -> str:
-    return _KINDS.get(annotation, "a text")
+    return _KINDS.get(annotation.removesuffix(" | None"), "a text")
 
 
 def _is_of(value: object, annotation: str) -> bool:
     """Whether a value has the type of its setting; a keyword may be anything."""
     if annotation == "bool" or isinstance(value, bool):
         return annotation == "bool" and isinstance(value, bool)
-    if annotation in _KINDS:
-        return isinstance(value, int if annotation == "int" else (int, float))
-    return isinstance(value, str) or (value is None and annotation.endswith("None"))
+    if value is None:
+        return annotation.endswith("None")
+    kind = annotation.removesuffix(" | None")
+    if kind in _KINDS:
+        return isinstance(value, int if kind == "int" else (int, float))
+    return isinstance(value, str)
 
 
 def _validate(settings: Settings) -> None:
@@ -267,7 +295,7 @@ def _validate(settings: Settings) -> None:
         value = getattr(settings, item.name)
         if not _is_of(value, str(item.type)):
             raise ConfigurationError(f"{item.name} must be {_kind(str(item.type))}, not {type(value).__name__}.")
-        if low is not None and not low <= value <= high:
+        if low is not None and value is not None and not low <= value <= high:
             raise ConfigurationError(
                 f"{item.name} is {value}, but must be between {low} and {high} "
                 f"({item.metadata['path']} in oraclerag.toml, {item.metadata['env']} in the environment)."
@@ -295,7 +323,7 @@ def _validate(settings: Settings) -> None:
 _TEXT_KEYS = ("title", "url", "tenant", "owner", "project", "sprint", "occurred_at", "collection", "body", "time_zone")
 _SOURCE_KEYS = {
     *_TEXT_KEYS, "select", "visibility", "key", "template", "metadata", "chunker", "egress", "children", "tables",
-    "preset",
+    "preset", "chunk_size_tokens", "chunk_overlap_tokens", "allow_truncation",
 }  # fmt: skip
 
 
@@ -336,14 +364,7 @@ def parse_source(name: str, table: Any, folder: Path, place: str) -> SourceSetti
         if not path.is_file():
             raise ConfigurationError(f"{place}: there is no template file {str(path)!r}.")
         template = _text_of(path)
-    chunker = table.get("chunker", "whole")
-    if chunker == "passages" or "preset" in table:
-        raise ConfigurationError(
-            f'{place}: chunker = "passages" and its presets are not available in this version; leave both out: '
-            f'"whole" cuts a text only where it is longer than the model reads.'
-        )
-    if chunker != "whole":
-        raise ConfigurationError(f'{place}: chunker must be "whole", not {chunker!r}.')
+    cutting = _cutting(table, place)
     zone = text("time_zone") or "UTC"
     try:
         zoneinfo.ZoneInfo(zone)
@@ -363,13 +384,36 @@ def parse_source(name: str, table: Any, folder: Path, place: str) -> SourceSetti
         template=template,
         body=body,
         metadata=_names(table.get("metadata", []), f"{place}: metadata"),
-        chunker=chunker,
+        cutting=cutting,
         time_zone=zone,
         egress=egress,
         children=MappingProxyType(_children(table.get("children", {}), place)),
         tables=MappingProxyType(_tables(table.get("tables", {}), place)),
         **{key: text(key) for key in _TEXT_KEYS if key not in ("body", "time_zone")},
     )
+
+
+def _cutting(table: Mapping[str, Any], place: str) -> Cutting:
+    kinds = {
+        "chunker": str,
+        "preset": str,
+        "chunk_size_tokens": int,
+        "chunk_overlap_tokens": int,
+        "allow_truncation": bool,
+    }
+    for key, kind in kinds.items():
+        if type(table.get(key, kind())) is not kind:
+            raise ConfigurationError(f"{place}: {key} must be {_KINDS.get(kind.__name__, 'a text')}.")
+    try:
+        return Cutting(
+            table.get("chunker", "whole"),
+            table.get("preset"),
+            table.get("chunk_size_tokens"),
+            table.get("chunk_overlap_tokens"),
+            table.get("allow_truncation", False),
+        )
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{place}: {error.message}") from None
 
 
 def _names(value: Any, place: str) -> tuple[str, ...]:

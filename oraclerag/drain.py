@@ -318,6 +318,7 @@ class _Batch:
             source = self._sources[name]
             self._at_work = tuple(entities.values())
             try:
+                limits.for_cutting(source.settings.cutting)
                 found = read(source, self._connection, list(entities))
             except (SourceError, ConfigurationError, PrivilegeMissing) as error:
                 self._pause([name], error, entities.values())
@@ -410,7 +411,9 @@ class _Batch:
             log.event(_log, logging.DEBUG, "deleted", "The entity is gone.", **key)
             return
         fresh = (before.content_hash, before.fingerprint) != (write.content_hash, write.fingerprint)
-        tokens = sum(model.counter.count(model.passage_prefix + chunk.text) for chunk in write.chunks) if fresh else 0
+        tokens = (
+            sum(model.counter.count(model.passage_prefix + chunk.content) for chunk in write.chunks) if fresh else 0
+        )
         self._tally.tokens += tokens
         log.event(
             _log,

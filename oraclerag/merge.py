@@ -50,12 +50,13 @@ class Write:
         document = self.document
         if document is None:
             return
-        cuts = [[chunk.number, chunk.section, chunk.start, chunk.end, chunk.text] for chunk in self.chunks]
+        cuts = [[c.number, c.section, c.parent, c.start, c.end, c.content] for c in self.chunks]
         object.__setattr__(self, "content_hash", text_hash(_TEXTS.encode([document.text, cuts])))
         moment = None if document.occurred_at is None else document.occurred_at.isoformat()
         names = ("title", "url", "tenant", "owner", "visibility", "project", "sprint", "collection")
         values = [getattr(document, name) for name in names]
-        details = _DETAILS.encode([values, moment, dict(document.metadata)])
+        own = [[chunk.number, dict(chunk.metadata)] for chunk in self.chunks if chunk.metadata]
+        details = _DETAILS.encode([values, moment, dict(document.metadata), own])
         object.__setattr__(self, "details_hash", text_hash(details))
 
 
@@ -72,7 +73,7 @@ class Merged:
 @dataclass(frozen=True, slots=True)
 class _Stored:
     content_hash: str
-    place: tuple[int | None, int | None, str | None]
+    place: tuple[int | None, int | None, str | None, int | None]
 
 
 class _Rows:
@@ -96,10 +97,10 @@ class _Rows:
         changed = embed_again and bool(kept) and not write.staged
         for chunk in write.chunks:
             stored = kept.get(chunk.number)
-            place = (chunk.start, chunk.end, chunk.section)
+            place = (chunk.start, chunk.end, chunk.section, chunk.parent)
             if stored is None:
                 self.of["add_chunk"].append(_chunk_row(write, chunk))
-            elif stored.content_hash != text_hash(chunk.text):
+            elif stored.content_hash != text_hash(chunk.content):
                 self.of["change_chunk"].append(_text_row(write, chunk))
             elif stored.place != place:
                 self.of["move_chunk"].append(_place_row(write, chunk))
@@ -153,7 +154,7 @@ class Merge:
             current = self._current(cursor, [write])[write.entity.entity_id]
         again = _embed_again(write, held)
         stored = {number: row.content_hash for number, row in current.items()}
-        found = [chunk for chunk in write.chunks if again or stored.get(chunk.number) != text_hash(chunk.text)]
+        found = [chunk for chunk in write.chunks if again or stored.get(chunk.number) != text_hash(chunk.content)]
         return found if len(found) > SLICE else []
 
     def stage(self, write: Write, chunks: Sequence[Chunk], *, first: bool) -> int:
@@ -185,8 +186,9 @@ class Merge:
             listed, binds = in_list(part)
             cursor.arraysize = cursor.prefetchrows = 1000
             cursor.execute(self._sql.with_names("chunks", ids=listed), binds)
-            for entity_id, number, content_hash, start, end, section in cursor.fetchall():
-                found[int(entity_id)][int(number)] = _Stored(content_hash, (start, end, section))
+            for entity_id, number, content_hash, *place in cursor.fetchall():
+                start, end, section, parent = place
+                found[int(entity_id)][int(number)] = _Stored(content_hash, (start, end, section, parent))
         return found
 
     @staticmethod
@@ -199,7 +201,10 @@ class Merge:
         # Only an entity that was written before can have a document: the long text goes over the wire once.
         rows.of["add_document" if before.fingerprint is None else "change_document"].append(_document_row(write))
         if write.staged or (before.chunks and before.details_hash != write.details_hash):
-            rows.of["details"].append(_details_row(write))
+            if any(chunk.metadata for chunk in write.chunks):
+                rows.of["chunk_details"] += [_chunk_details_row(write, chunk) for chunk in write.chunks]
+            else:
+                rows.of["details"].append(_details_row(write))
 
     def _send(self, cursor: oracledb.Cursor, rows: _Rows) -> int:
         for name in ("drop_chunk", "promote", "prune", "prune_staged", "note_staged", "forget_vectors"):
@@ -207,6 +212,7 @@ class Merge:
         for name in ("change_chunk", "move_chunk", "add_chunk"):
             self._many(cursor, name, rows.of[name])
         self._many(cursor, "details", rows.of["details"])
+        self._many(cursor, "chunk_details", rows.of["chunk_details"])
         embedded = self._embed(cursor, rows.embed)
         counts = execute_counted(cursor, self._statement("change_document"), rows.of["change_document"], _KINDS)
         lost = [row for row, count in zip(rows.of["change_document"], counts, strict=True) if not count]
@@ -269,7 +275,7 @@ def _embed_again(write: Write, before: Held) -> bool:
 
 def _chunk_row(write: Write, chunk: Chunk) -> dict[str, Any]:
     return {
-        **_details_row(write),
+        **_chunk_details_row(write, chunk),
         **_text_row(write, chunk),
         "source_type": write.entity.source_type,
         "source_id": write.entity.source_id,
@@ -277,7 +283,7 @@ def _chunk_row(write: Write, chunk: Chunk) -> dict[str, Any]:
 
 
 def _text_row(write: Write, chunk: Chunk) -> dict[str, Any]:
-    return {**_place_row(write, chunk), "content_hash": text_hash(chunk.text), "content": chunk.text}
+    return {**_place_row(write, chunk), "content_hash": text_hash(chunk.content), "content": chunk.content}
 
 
 def _place_row(write: Write, chunk: Chunk) -> dict[str, Any]:
@@ -286,8 +292,16 @@ def _place_row(write: Write, chunk: Chunk) -> dict[str, Any]:
         "chunk_no": chunk.number,
         "text_start": chunk.start,
         "text_end": chunk.end,
+        "parent_no": chunk.parent,
         "section": chunk.section,
     }
+
+
+def _chunk_details_row(write: Write, chunk: Chunk) -> dict[str, Any]:
+    """Give the details as one chunk has them: what its source says is set above what was found in its text."""
+    row = _details_row(write)
+    metadata = {**chunk.metadata, **(row["metadata"] or {})} or None
+    return {**row, "metadata": metadata, "chunk_no": chunk.number}
 
 
 def rights_row(write: Write) -> dict[str, Any]:

@@ -22,8 +22,9 @@ from oraclerag import track as tracking
 from oraclerag import triggers as triggering
 from oraclerag import wait as waiting
 from oraclerag import worker as working
-from oraclerag.chunk import CHUNKERS, Limits
+from oraclerag.chunk import Limits, chunks
 from oraclerag.config import Settings
+from oraclerag.cutting import Cutting
 from oraclerag.database import Database, driver_connection
 from oraclerag.errors import ConfigurationError, InputError
 from oraclerag.heartbeat import State
@@ -105,13 +106,15 @@ class Rag:
         time_zone: str = "UTC",
         version: str = "1",
         egress: bool = True,
+        cutting: Cutting | None = None,
     ) -> Callable[[_Function], _Function]:
         """Declare a source by a function ``(connection, ids) -> {id: Document}``; a missing id is gone.
 
         ``visibility`` says who sees its documents ("shared": the tenant; "owner": their owner and managers), ``ids``
         is the query over all ids, needed for backfill, with the tenant in a second column where ``tenants`` is set.
         Raise ``version`` when the function makes another text. ``egress`` says whether a text may be sent outside the
-        database; nothing in this version sends any. Raises ConfigurationError.
+        database; nothing in this version sends any. ``cutting`` says how texts are cut (default: whole). Raises
+        ConfigurationError.
         """
 
         def declare(function: _Function) -> _Function:
@@ -128,6 +131,7 @@ class Rag:
                 time_zone=time_zone,
                 version=version,
                 egress=egress,
+                cutting=self.settings.cutting(cutting or Cutting()),
                 default_tenant=self.settings.tenant,
             )
             return function
@@ -360,13 +364,14 @@ class Rag:
         self._searcher.forget()
         return found
 
-    def chunk(self, text: str, *, chunker: str = "whole") -> list[Chunk]:
-        """Cut a text as it would be cut for the model in force. Raises InputError, ModelNotActive."""
-        if chunker not in CHUNKERS:
-            raise InputError(f"There is no chunker {chunker!r}, only {', '.join(sorted(CHUNKERS))}.")
+    def chunk(self, text: str, *, cutting: Cutting | None = None, title: str | None = None) -> list[Chunk]:
+        """Cut a text as it would be cut for the model in force (default: whole).
+
+        Raises ConfigurationError where the model reads less than the size asked for, ModelNotActive.
+        """
         with self.database.connect() as connection:
             model = active_model(connection, self.database.schema, configured=self.settings.embedding_model)
-        return CHUNKERS[chunker](text, Limits.of(model))
+        return list(chunks(text, Limits.of(model), self.settings.cutting(cutting or Cutting()), title=title))
 
     # -- read path ----------------------------------------------------------------------------------------------------
 

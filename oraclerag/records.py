@@ -115,10 +115,12 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a document as it is embedded: at most 4,000 bytes and the model's limit in tokens.
+    """A piece of a document: at most 4,000 bytes and the model's limit in tokens, with what is repeated before it.
 
-    ``start`` and ``end`` are the half-open span of the document's text that it covers, in characters; a repeated head
-    stands before it. ``section`` is the path of headings.
+    ``text`` is the half-open span ``start`` to ``end`` of the document's text, in characters (of a diagnostic report
+    with its rules shortened); spans follow each other and may overlap. ``head`` is repeated before it where that says
+    what it belongs to. ``section`` is the path of headings, ``parent`` the number of the first chunk of its section (None
+    for that chunk itself). ``metadata`` is what this chunk's own text says, such as error codes.
     """
 
     number: int
@@ -126,6 +128,14 @@ class Chunk:
     start: int = 0
     end: int = 0
     section: str | None = None
+    head: str = field(default="", repr=False)
+    parent: int | None = None
+    metadata: Mapping[str, Any] = field(default_factory=_nothing, repr=False)
+
+    @property
+    def content(self) -> str:
+        """What is embedded and stored."""
+        return self.head + self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import oracledb
 
 from oraclerag import log
-from oraclerag.chunk import CHUNKERS, Limits, storable
+from oraclerag.chunk import Limits, chunks, storable
 from oraclerag.database import own_tables
 from oraclerag.errors import EntityError, OracleRagError, StatementFailed
 from oraclerag.merge import Write
@@ -71,8 +71,8 @@ def rendered(entity: Claimed, source: Source, document: Document | None, *, limi
     if text is not document.text or title is not document.title:
         document = dataclasses.replace(document, text=text, title=title)
     try:
-        chunks = CHUNKERS[source.settings.chunker](document.text, limits)
-        return Write(entity, fingerprint, document, tuple(chunks))
+        cut = tuple(chunks(document.text, limits, source.settings.cutting, title=document.title))
+        return Write(entity, fingerprint, document, cut)
     except UNFORESEEN as error:
         # one document that no chunker was written for stops nobody else
         raise blamed("cut into chunks", error) from error

@@ -85,7 +85,7 @@ def _differences(state: State, chunks: dict[int, StoredChunk], said: Write) -> I
     if state.details_hash != said.details_hash:
         yield "details"
     hashes = {number: chunk.content_hash for number, chunk in chunks.items()}
-    rendered = {chunk.number: text_hash(chunk.text) for chunk in said.chunks}
+    rendered = {chunk.number: text_hash(chunk.content) for chunk in said.chunks}
     if hashes != rendered or state.chunks != len(rendered) or not all(chunk.whole for chunk in chunks.values()):
         yield "chunks"
     rights = rights_row(said)

@@ -119,10 +119,10 @@ class _Sample:
                     if fingerprint_half(fingerprint, "model") == mine:
                         known.add((key, int(number), content_hash))
         return [
-            chunk.text
+            chunk.content
             for write in self.writes
             for chunk in write.chunks
-            if (write.entity.source_id, chunk.number, text_hash(chunk.text)) not in known
+            if (write.entity.source_id, chunk.number, text_hash(chunk.content)) not in known
         ]
 
     def _seconds_per_token(self) -> float:

@@ -5,20 +5,25 @@ Pure text work; nothing here knows a database. What counts the tokens is handed 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from oraclerag import error_codes
+from oraclerag.cutting import Cutting
 from oraclerag.errors import ConfigurationError
 from oraclerag.records import Chunk
 
 if TYPE_CHECKING:
     from oraclerag.model.active import ActiveModel
 
-__all__ = ["CHUNKERS", "CONTENT_BYTES", "Limits", "storable"]
+__all__ = ["CONTENT_BYTES", "Limits", "chunks", "storable"]
 
 CONTENT_BYTES = 4000
 """What a chunk may take in UTF-8: RAG_CHUNK.CONTENT holds as much whatever MAX_STRING_SIZE is."""
+
+_NO_LIMIT = 1_000_000  # tokens; more than 4,000 bytes can be
 
 # Tokens, or bytes, that a text needs at least: a shortened head and one character that takes several.
 _ROOM = 16
@@ -52,6 +57,22 @@ class Limits:
         """Give the limits that a model sets."""
         return cls(model.max_tokens, model.counter.count, model.passage_prefix)
 
+    def for_cutting(self, cutting: Cutting) -> Limits:
+        """Give the limits of chunks that are to be cut so.
+
+        Raises ConfigurationError where the size asked for is more than the model reads, and nobody insists.
+        """
+        wanted = cutting.tokens
+        if wanted is None:
+            return dataclasses.replace(self, tokens=_NO_LIMIT) if cutting.allow_truncation else self
+        if wanted > self.tokens and not cutting.allow_truncation:
+            raise ConfigurationError(
+                f"chunk_size_tokens is {wanted}, but the model reads {self.tokens} tokens: what is behind them would "
+                f"not be found.",
+                hint='Take a smaller size, preset = "fit", or a model that reads more; allow_truncation insists.',
+            )
+        return dataclasses.replace(self, tokens=wanted)
+
     def part(self, divisor: int) -> Limits:
         """Give the limits of a part of a chunk, never less than any text needs."""
         tokens = max(self.tokens // divisor, self.count(self.prefix) + _ROOM // 2)
@@ -75,11 +96,37 @@ def storable(text: str) -> str:
     return text
 
 
-def _whole(text: str, limits: Limits) -> list[Chunk]:
-    from oraclerag.chunk.whole import chunks
-
-    return chunks(text, limits)
+_Chunker = Callable[[str, Limits, Cutting, str | None], Iterator[Chunk]]
 
 
-CHUNKERS: dict[str, Callable[[str, Limits], list[Chunk]]] = {"whole": _whole}
-"""The chunkers by the name that a source's settings give."""
+def chunks(text: str, limits: Limits, cutting: Cutting | None = None, *, title: str | None = None) -> Iterator[Chunk]:
+    """Cut the text of a document; nothing where it has nothing but blanks.
+
+    ``limits`` are those of the model, ``cutting`` says how (default: whole), ``title`` is the document's. The chunks
+    are numbered from 0, their spans follow each other and cover the text; only blanks may lie between them. Error codes
+    that a chunk names are its metadata. Raises ConfigurationError where the model cannot read chunks so long.
+    """
+    cutting = cutting if cutting is not None else Cutting()
+    found = _chunker(cutting.chunker)(storable(text), limits.for_cutting(cutting), cutting, title)
+    if cutting.chunker == "diagnostics":  # knows better which part of a report speaks of errors
+        return found
+    return (_with_codes(chunk) for chunk in found)
+
+
+def _chunker(name: str) -> _Chunker:
+    if name == "passages":
+        from oraclerag.chunk import passages
+
+        return passages.chunks
+    if name == "diagnostics":
+        from oraclerag.chunk import diagnostics
+
+        return diagnostics.chunks
+    from oraclerag.chunk import whole
+
+    return whole.chunks
+
+
+def _with_codes(chunk: Chunk) -> Chunk:
+    metadata = error_codes.metadata(chunk.text)
+    return dataclasses.replace(chunk, metadata={**metadata, **chunk.metadata}) if metadata else chunk

@@ -10,8 +10,10 @@ from __future__ import annotations
 import bisect
 import re
 import unicodedata
+from collections.abc import Iterator
 
-from oraclerag.chunk import Limits, storable
+from oraclerag.chunk import Limits
+from oraclerag.cutting import Cutting
 from oraclerag.records import Chunk
 
 __all__ = ["chunks"]
@@ -22,29 +24,27 @@ _BLANK = re.compile(r"\s+")
 _JOINER = "\u200d"
 
 
-def chunks(text: str, limits: Limits) -> list[Chunk]:
-    """Cut a text; an empty list where it has nothing but blanks.
+def chunks(text: str, limits: Limits, cutting: Cutting, title: str | None) -> Iterator[Chunk]:  # noqa: ARG001 - as all
+    """Cut a text; nothing where it has nothing but blanks.
 
-    The spans of the chunks follow each other and cover the text; only blanks may lie between them. A chunk's text is
-    its span, behind the head where that is repeated. Lone surrogates and NUL are replaced by U+FFFD before.
+    The spans of the chunks follow each other and cover the text; only blanks may lie between them.
     """
-    text = storable(text)
     if not text.strip():
-        return []
+        return
     if limits.fits(text):
-        return [Chunk(0, text, 0, len(text))]
+        yield Chunk(0, text, 0, len(text))
+        return
     head = _head(text, limits)
     cutter = _Cutter(text, limits)
-    found: list[Chunk] = []
-    begin = 0
+    number = begin = 0
     while begin < len(text):
         # The head stands in the first chunk by itself; a head that was cut for the others is in the text in full.
-        repeated = f"{head}\n" if found and head else ""
+        repeated = f"{head}\n" if number and head else ""
         end = cutter.end(begin, repeated)
         if text[begin:end].strip():
-            found.append(Chunk(len(found), repeated + text[begin:end], begin, end))
+            yield Chunk(number, text[begin:end], begin, end, head=repeated, parent=0 if number else None)
+            number += 1
         begin = end
-    return found
 
 
 def _head(text: str, limits: Limits) -> str:

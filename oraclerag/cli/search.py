@@ -20,11 +20,12 @@ def register(app: typer.Typer) -> None:
 
 def chunk(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A text in UTF-8.")],
-    chunker: Annotated[str, typer.Option("--chunker", metavar="NAME", help="whole")] = "whole",
+    chunker: Annotated[str, typer.Option("--as", metavar="CHUNKER", help="whole, passages or diagnostics.")] = "whole",
     json: Json = False,
 ) -> None:
     """Show how a text would be cut for the model in force."""
     from oraclerag.console import one_line
+    from oraclerag.cutting import Cutting
     from oraclerag.errors import InputError
 
     screen = output(json)
@@ -33,7 +34,7 @@ def chunk(
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{str(file)!r} cannot be read as a text in UTF-8.") from error
     with opened() as rag:
-        chunks = rag.chunk(text, chunker=chunker)
+        chunks = rag.chunk(text, cutting=Cutting(chunker))
     if json:
         screen.data(chunks)
         return

@@ -37,7 +37,7 @@ def list_(json: Json = False) -> None:
                     "tenant": source.tenant,
                     "owner": source.owner,
                     "collection": source.collection,
-                    "chunker": source.chunker,
+                    "chunker": source.cutting.chunker,
                     "tables": sorted(source.tables),
                 }
                 for source in sources
@@ -49,7 +49,14 @@ def list_(json: Json = False) -> None:
         screen.table(
             ("source", "visibility", "tenant", "owner", "chunker", "tables"),
             (
-                (s.name, s.visibility, s.tenant or "-", s.owner or "-", s.chunker, ", ".join(sorted(s.tables)) or "-")
+                (
+                    s.name,
+                    s.visibility,
+                    s.tenant or "-",
+                    s.owner or "-",
+                    s.cutting.chunker,
+                    ", ".join(sorted(s.tables)) or "-",
+                )
                 for s in sources
             ),
         )

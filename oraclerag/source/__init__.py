@@ -5,6 +5,8 @@ A source gives documents for ids; an id that it does not give is gone. It knows 
 
 from __future__ import annotations
 
+import dataclasses
+
 from oraclerag.config import Settings
 from oraclerag.errors import UnknownSource
 from oraclerag.source.base import Source, SourceProblem, SourceRead
@@ -26,7 +28,12 @@ __all__ = [
 
 def from_settings(settings: Settings) -> dict[str, Source]:
     """Make the sources of the settings, by name. Raises TemplateError where a template is not valid."""
-    return {source.name: SelectSource(source, default_tenant=settings.tenant) for source in settings.sources}
+    return {
+        source.name: SelectSource(
+            dataclasses.replace(source, cutting=settings.cutting(source.cutting)), default_tenant=settings.tenant
+        )
+        for source in settings.sources
+    }
 
 
 def find(sources: dict[str, Source], name: str) -> Source:

@@ -11,6 +11,7 @@ from typing import Any
 import oracledb
 
 from oraclerag.config import parse_source
+from oraclerag.cutting import Cutting
 from oraclerag.database import translated
 from oraclerag.errors import ConfigurationError, EntityError, OracleRagError, SourceError, StatementFailed
 from oraclerag.records import Document, Visibility
@@ -44,6 +45,7 @@ class FunctionSource(Source):
         time_zone: str = "UTC",
         version: str = "1",
         egress: bool = True,
+        cutting: Cutting | None = None,
         default_tenant: str = "main",
     ) -> None:
         table = {
@@ -57,7 +59,8 @@ class FunctionSource(Source):
         }
         given = {key: value for key, value in table.items() if value is not None}
         settings = parse_source(name, given, Path(), f"source {name!r}")
-        settings = dataclasses.replace(settings, select=ids or "", body=None, owner=None)
+        cutting = cutting if cutting is not None else settings.cutting
+        settings = dataclasses.replace(settings, select=ids or "", body=None, owner=None, cutting=cutting)
         super().__init__(settings, maps_tenant=tenants, default_tenant=default_tenant)
         self.function = function
         self.version = version
@@ -130,8 +133,13 @@ class FunctionSource(Source):
 
     def _definition(self) -> Mapping[str, object]:
         settings = self.settings
-        return {"function": self.version, "ids": self._ids, "visibility": settings.visibility} | {
-            name: getattr(settings, name) for name in ("collection", "chunker", "time_zone")
+        return {
+            "function": self.version,
+            "ids": self._ids,
+            "visibility": settings.visibility,
+            "collection": settings.collection,
+            "cutting": dataclasses.asdict(settings.cutting),
+            "time_zone": settings.time_zone,
         }
 
     def _call(

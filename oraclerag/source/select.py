@@ -6,6 +6,7 @@ and enumerating turns the key into text in the database.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 import decimal
 import json
@@ -123,9 +124,10 @@ class SelectSource(Source):
     def _definition(self) -> Mapping[str, object]:
         settings = self.settings
         names = ("select", "key", "template", "body", "title", "url", "tenant", "owner", "project", "sprint")
-        more = ("occurred_at", "collection", "metadata", "visibility", "chunker", "time_zone")
+        more = ("occurred_at", "collection", "metadata", "visibility", "time_zone")
         children = {name: [child.select, child.order_by] for name, child in settings.children.items()}
-        return {name: getattr(settings, name) for name in (*names, *more)} | {"children": children}
+        cutting = dataclasses.asdict(settings.cutting)
+        return {name: getattr(settings, name) for name in (*names, *more)} | {"children": children, "cutting": cutting}
 
     def _describe(self, connection: oracledb.Connection, select: str, place: str) -> Described:
         with connection.cursor() as cursor, translated():

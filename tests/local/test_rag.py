@@ -13,8 +13,8 @@ import sqlalchemy
 from sqlalchemy.orm import Session
 
 import oraclerag
-from oraclerag import Document, Rag, Scope, SourceKey, counts
-from oraclerag.errors import AutocommitRefused, ConfigurationError, InputError, MissingTenant, UnknownSource
+from oraclerag import Cutting, Document, Rag, Scope, SourceKey, counts
+from oraclerag.errors import AutocommitRefused, ConfigurationError, MissingTenant, UnknownSource
 from oraclerag.local import LocalDatabase
 from tests.local.conftest import Account
 from tests.local.library import Entry, ids, install, settings_of, shelve
@@ -211,9 +211,10 @@ def test_provision_names_the_remedy_for_a_model_it_cannot_fetch(account: Account
 def test_chunks_as_they_would_be_cut(rag: Rag) -> None:
     chunks = rag.chunk("A head line\n" + "word " * 600)
     assert len(chunks) > 1
-    assert all(chunk.text.startswith("A head line") for chunk in chunks)
-    with pytest.raises(InputError, match="no chunker 'paragraphs'"):
-        rag.chunk("x", chunker="paragraphs")
+    assert all(chunk.content.startswith("A head line") for chunk in chunks)
+    with pytest.raises(ConfigurationError, match="chunk_size_tokens is 5000, but the model reads 256 tokens"):
+        rag.chunk("x", cutting=Cutting(size=5000))
+    assert len(rag.chunk("A head line\n" + "word " * 600, cutting=Cutting(allow_truncation=True))) == 1
 
 
 def test_a_source_is_declared_once(rag: Rag) -> None:

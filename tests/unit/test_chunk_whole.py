@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oraclerag import chunk as stage
 from oraclerag.chunk import Limits, storable
-from oraclerag.chunk.whole import chunks
+from oraclerag.cutting import Cutting
 from oraclerag.errors import ConfigurationError
 from oraclerag.model.tokens import TokenBound
+from oraclerag.records import Chunk
 
 
 def words(text: str) -> int:
@@ -20,6 +22,10 @@ def words(text: str) -> int:
 BY_WORDS = Limits(tokens=40, count=words)
 BY_BYTES = Limits(tokens=10_000, count=words, size=120)
 BY_BOUND = Limits(tokens=64, count=TokenBound().count, prefix="passage: ", size=300)
+
+
+def chunks(text: str, limits: Limits) -> list[Chunk]:
+    return list(stage.chunks(text, limits))
 
 
 def body(text: str, start: int, end: int) -> str:
@@ -41,13 +47,13 @@ def test_nothing_is_lost_and_every_chunk_is_within_both_limits(text: str, limits
     assert [chunk.number for chunk in found] == list(range(len(found)))
     at = 0
     for chunk in found:
-        assert limits.fits(chunk.text)
+        assert limits.fits(chunk.content)
         assert chunk.text.strip()
         assert clean[at : chunk.start].strip() == ""
         assert chunk.end > chunk.start
-        assert chunk.text.endswith(clean[chunk.start : chunk.end])
-        repeated = chunk.text[: len(chunk.text) - (chunk.end - chunk.start)]
-        assert repeated == "" or clean.lstrip().startswith(repeated.removesuffix("\n"))
+        assert chunk.text == clean[chunk.start : chunk.end]
+        assert clean.lstrip().startswith(chunk.head.removesuffix("\n"))
+        assert chunk.parent == (0 if chunk.number else None)
         at = chunk.end
     assert clean[at:].strip() == ""
 
@@ -75,7 +81,7 @@ def test_further_chunks_repeat_the_head_and_comments_stay_whole() -> None:
     text = "[TASK #42] Late payments\nStatus: open\nComments:\n" + "\n".join(f"- {comment}" for comment in comments)
     found = chunks(text, BY_WORDS)
     assert len(found) > 3
-    assert all(chunk.text.startswith("[TASK #42] Late payments\n") for chunk in found)
+    assert all(chunk.content.startswith("[TASK #42] Late payments\n") for chunk in found)
     for comment in comments:
         assert sum(f"- {comment}" in chunk.text for chunk in found) == 1
 
@@ -117,7 +123,7 @@ def test_a_head_that_is_too_long_is_shortened_for_the_further_chunks_only() -> N
     text = head + "\nStatus: open"
     found = chunks(text, BY_WORDS)
     assert "".join(body(text, chunk.start, chunk.end) for chunk in found) == text
-    assert all(chunk.text.startswith("[TASK #42] word0 ") for chunk in found)
+    assert all(chunk.content.startswith("[TASK #42] word0 ") for chunk in found)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -136,3 +142,27 @@ def test_lone_surrogates_are_replaced() -> None:
 def test_a_model_that_leaves_no_room_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="no room"):
         Limits(tokens=12, count=words, prefix="represent this passage for retrieval: ")
+
+
+def test_a_size_is_kept_to_and_one_above_what_the_model_reads_is_refused() -> None:
+    text = "Head\n" + "The invoice was paid twice. " * 12
+    assert all(words(chunk.content) <= 20 for chunk in stage.chunks(text, BY_WORDS, Cutting(size=20)))
+    with pytest.raises(ConfigurationError, match="chunk_size_tokens is 41, but the model reads 40 tokens"):
+        stage.chunks(text, BY_WORDS, Cutting(size=41))
+    assert (
+        max(words(chunk.content) for chunk in stage.chunks(text, BY_WORDS, Cutting(size=60, allow_truncation=True)))
+        > 40
+    )
+
+
+def test_a_text_that_may_be_truncated_is_one_chunk_as_far_as_the_column_holds_it() -> None:
+    insisting = Cutting(allow_truncation=True)
+    assert len(list(stage.chunks("word " * 700, BY_WORDS, insisting))) == 1
+    found = list(stage.chunks("word " * 900, BY_WORDS, insisting))
+    assert len(found) == 2
+    assert all(len(chunk.content.encode()) <= 4000 for chunk in found)
+
+
+def test_error_codes_of_a_text_are_known_of_its_chunk() -> None:
+    (chunk,) = chunks("[TASK #1] Month end\nORA-1652: unable to extend temp segment, again ORA-01652", BY_WORDS)
+    assert chunk.metadata == {"oracle_error_code": ["ORA-01652"], "oracle_error_primary": "ORA-01652"}

@@ -78,8 +78,8 @@ def test_every_setting_has_a_place_in_file_and_environment(item: Any, monkeypatc
     value: Any
     if isinstance(default, bool):
         text, value = "false", False
-    elif isinstance(default, (int, float)):
-        text, value = "17", type(default)(17)
+    elif item.metadata["low"] is not None:
+        text, value = "17", (float if isinstance(default, float) else int)(17)
     elif item.name == "query_embedding":
         text, value = '"separate"', "separate"
     else:
@@ -258,8 +258,20 @@ def without(*keys: str) -> dict[str, Any]:
         ("task", without("body"), "either a template or body"),
         ("task", SOURCE | {"template": "x"}, "either a template or body"),
         ("task", without("body") | {"template": "gone.j2"}, "no template file"),
-        ("task", SOURCE | {"chunker": "words"}, 'chunker must be "whole"'),
-        ("task", SOURCE | {"chunker": "passages"}, "not available in this version"),
+        ("task", SOURCE | {"chunker": "words"}, 'chunker must be one of "whole", "passages"'),
+        ("task", SOURCE | {"chunker": 1}, "chunker must be a text"),
+        ("task", SOURCE | {"preset": "fit"}, 'preset belongs to chunker = "passages"'),
+        ("task", SOURCE | {"chunker": "passages", "preset": "wide"}, 'preset must be one of "article"'),
+        ("task", SOURCE | {"chunk_size_tokens": "500"}, "chunk_size_tokens must be a whole number"),
+        ("task", SOURCE | {"chunk_size_tokens": True}, "chunk_size_tokens must be a whole number"),
+        ("task", SOURCE | {"chunk_size_tokens": 3}, "chunk_size_tokens is 3, but must be at least 16"),
+        ("task", SOURCE | {"chunk_overlap_tokens": 8}, "has no overlap"),
+        (
+            "task",
+            SOURCE | {"chunker": "passages", "chunk_size_tokens": 64, "chunk_overlap_tokens": 64},
+            "chunk_overlap_tokens is 64 and chunk_size_tokens is 64",
+        ),
+        ("task", SOURCE | {"allow_truncation": "yes"}, "allow_truncation must be true or false"),
         ("task", SOURCE | {"time_zone": "Mars/Olympus"}, "not a time zone"),
         ("task", SOURCE | {"time_zone": "Europe"}, "not a time zone"),
         ("task", SOURCE | {"time_zone": "../etc/passwd"}, "not a time zone"),

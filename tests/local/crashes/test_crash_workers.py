@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from oraclerag import Rag
-from oraclerag.chunk import CHUNKERS, Limits
+from oraclerag.chunk import Limits, chunks
 from oraclerag.model.active import active_model
 from oraclerag.records import Chunk, Document
 from tests.local.conftest import Account
@@ -52,7 +52,7 @@ def rendered(own: Tracker) -> dict[str, tuple[Document, list[Chunk]]]:
         found = {}
         for name, source in own.sources.items():
             for key, document in source.read(connection, source.ids(connection, limit=100_000)).items():
-                found[f"{name}:{key}"] = document, CHUNKERS["whole"](document.text, limits)
+                found[f"{name}:{key}"] = document, list(chunks(document.text, limits))
     return found
 
 

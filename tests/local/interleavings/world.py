@@ -17,8 +17,9 @@ from typing import Any
 import oracledb
 import psycopg
 
+from oraclerag import chunk as stage
 from oraclerag import schema
-from oraclerag.chunk import CHUNKERS, Limits
+from oraclerag.chunk import Limits
 from oraclerag.config import Settings, SourceSettings
 from oraclerag.database import Database
 from oraclerag.drain import WorkerState, drain
@@ -343,7 +344,7 @@ class Verdict:
                 rights = (document.tenant, "OWNER", document.owner)
                 self._rights[key] = rights
                 self._wanted[key] = [
-                    (chunk.number, chunk.text, *rights) for chunk in CHUNKERS["whole"](document.text, limits)
+                    (chunk.number, chunk.content, *rights) for chunk in stage.chunks(document.text, limits)
                 ]
 
     def problems(self) -> list[str]:

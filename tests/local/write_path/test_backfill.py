@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from oraclerag.backfill import backfill, backfill_at_start, dry_run, estimate, run
-from oraclerag.chunk import CHUNKERS, Limits
+from oraclerag.chunk import Limits, chunks
 from oraclerag.config import SourceSettings
 from oraclerag.database import Database
 from oraclerag.errors import ConfigurationError, Contention, InputError, SourceChanged, StatementFailed
@@ -368,9 +368,9 @@ def test_a_dry_run_counts_and_writes_nothing(tracker: Tracker) -> None:
     with tracker.database.connect() as connection:
         model = active_model(connection, tracker.database.schema)
     exact = sum(
-        model.counter.count(chunk.text)
+        model.counter.count(chunk.content)
         for text in tracker.sources["task"].read(tracker.connection, ["2", "3", "4", "5"]).values()
-        for chunk in CHUNKERS["whole"](text.text, Limits(model.max_tokens, model.counter.count))
+        for chunk in chunks(text.text, Limits(model.max_tokens, model.counter.count))
     )
     assert found.tokens == exact  # all of them were in the sample
     assert everything_stored(tracker) == before

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from oraclerag import Rag, SourceKey, in_force
-from oraclerag.chunk import CHUNKERS
+from oraclerag import Rag, SourceKey, in_force, render
 from oraclerag.claim import Queue
 from oraclerag.drain import drain
 from oraclerag.errors import (
@@ -137,14 +136,14 @@ def test_one_that_a_worker_keeps_is_named(tracker: Tracker) -> None:
 
 
 def test_one_that_fails_is_named_and_the_others_are_done(tracker: Tracker, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = CHUNKERS["whole"]
+    chunks = render.chunks
 
-    def refuse(text: str, limits: Any) -> Any:
+    def refuse(text: str, *arguments: Any, **more: Any) -> Any:
         if "poison" in text:
             raise EntityError("It cannot be cut.")
-        return whole(text, limits)
+        return chunks(text, *arguments, **more)
 
-    monkeypatch.setitem(CHUNKERS, "whole", refuse)
+    monkeypatch.setattr(render, "chunks", refuse)
     tracker.task(1)
     tracker.task(2, "poison")
     with pytest.raises(

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from oraclerag import in_force, log, schema, worker
-from oraclerag.chunk import CHUNKERS
+from oraclerag import in_force, log, render, schema, worker
 from oraclerag.config import Settings
 from oraclerag.database import Database
 from oraclerag.drain import drain
@@ -214,10 +213,10 @@ def test_what_is_logged_of_an_entity_that_fails(
     tracker.settings = dataclasses.replace(tracker.settings, max_attempts=2)
     tracker.task(1, "A secret title")
 
-    def refuse(*_: Any) -> Any:
+    def refuse(*_: Any, **__: Any) -> Any:
         raise ValueError("A secret title")
 
-    monkeypatch.setitem(CHUNKERS, "whole", refuse)
+    monkeypatch.setattr(render, "chunks", refuse)
     tracker.enqueue(1)
     with caplog.at_level(logging.INFO, "oraclerag"):
         tracker.drain()
