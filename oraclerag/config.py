@@ -25,6 +25,9 @@ from oraclerag.statements import identifier, qualified
 
 __all__ = ["ChildSettings", "Settings", "SourceSettings", "parse_source", "table_entries"]
 
+RESERVED_SOURCES = ("file", "resolution")
+"""Sources that come with every installation; no other one may be called so."""
+
 _SOURCE_NAME = re.compile(r"[a-z][a-z0-9_]{0,29}")
 _CHILD_NAME = re.compile(r"[a-z][a-z0-9_]*")  # templates use it
 
@@ -332,6 +335,11 @@ def parse_source(name: str, table: Any, folder: Path, place: str) -> SourceSetti
     if not _SOURCE_NAME.fullmatch(name):
         raise ConfigurationError(
             f"{place}: a source's name is a lower-case letter, then lower-case letters, digits or '_', 30 at most."
+        )
+    if name in RESERVED_SOURCES:
+        raise ConfigurationError(
+            f"{place}: {name!r} is the name of a source that comes with every installation.",
+            hint="Give yours another name.",
         )
     if not isinstance(table, dict):
         raise ConfigurationError(f"{place} must be a table.")

@@ -318,7 +318,8 @@ class _Batch:
             source = self._sources[name]
             self._at_work = tuple(entities.values())
             try:
-                limits.for_cutting(source.settings.cutting)
+                for cutting in source.cuttings:
+                    limits.for_cutting(cutting)
                 found = read(source, self._connection, list(entities))
             except (SourceError, ConfigurationError, PrivilegeMissing) as error:
                 self._pause([name], error, entities.values())

@@ -105,7 +105,7 @@ def enqueue_statement(
 def _row(key: SourceKey, sources: Mapping[str, Source], action: str, lane: int) -> dict[str, Any]:
     source = sources.get(key.type)
     if source is None:
-        known = ", ".join(sorted(sources)) or "none"
+        known = ", ".join(sorted(name for name, one in sources.items() if not one.built_in)) or "none"
         raise UnknownSource(f"There is no source {key.type!r}; configured: {known}.")
     if source.maps_tenant and key.tenant is None:
         raise MissingTenant(f"Source {key.type!r} maps a tenant, and the key of this entity names none.")

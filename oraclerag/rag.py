@@ -26,9 +26,9 @@ from oraclerag.chunk import Limits, chunks
 from oraclerag.config import Settings
 from oraclerag.cutting import Cutting
 from oraclerag.database import Database, driver_connection
-from oraclerag.errors import ConfigurationError, InputError
+from oraclerag.errors import ConfigurationError, InputError, SchemaMissing
 from oraclerag.heartbeat import State
-from oraclerag.model.active import active_model
+from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.provision import ProvisionReport, provision
 from oraclerag.records import (
     Action,
@@ -43,7 +43,7 @@ from oraclerag.records import (
 )
 from oraclerag.scope import Scope
 from oraclerag.search import Searcher
-from oraclerag.source import FunctionSource, Reader, Source, find, from_settings, tenants_mapped
+from oraclerag.source import FunctionSource, Reader, Source, built_in, find, from_settings, tenants_mapped
 
 if TYPE_CHECKING:
     import oracledb
@@ -73,7 +73,7 @@ class Rag:
     ) -> None:
         self.settings = settings if settings is not None else Settings.load()
         self.database = Database(self.settings, engine=engine, pool=pool)
-        self._sources = from_settings(self.settings)
+        self._sources = from_settings(self.settings) | built_in(self.settings, self.database.schema_on)
         self._tables_are_ours = False
         self._searcher = Searcher(self.database, check=schema.require)
         self._worker = threading.local()
@@ -92,7 +92,7 @@ class Rag:
 
     @property
     def sources(self) -> Mapping[str, Source]:
-        """What can be indexed, by name."""
+        """What can be indexed, by name: what is configured and what is built in."""
         return self._sources
 
     def source(
@@ -151,8 +151,20 @@ class Rag:
             found.append(checked)
         return found
 
+    def _configured(self) -> list[Source]:
+        return [source for source in self._sources.values() if not source.built_in]
+
     def _chosen(self, name: str | None) -> list[Source]:
-        return [find(self._sources, name)] if name is not None else list(self._sources.values())
+        """Give the source of a name, or all; of those that are built in, the ones of which there is anything."""
+        if name is not None:
+            return [find(self._sources, name)]
+        more = [source for source in self._sources.values() if source.built_in]
+        with self.database.connect() as connection:
+            try:
+                more = [source for source in more if source.in_use(connection)]
+            except SchemaMissing:  # a source can be checked before there are tables
+                more = []
+        return self._configured() + more
 
     # -- write path ---------------------------------------------------------------------------------------------------
 
@@ -369,9 +381,12 @@ class Rag:
 
         Raises ConfigurationError where the model reads less than the size asked for, ModelNotActive.
         """
+        return list(chunks(text, Limits.of(self.model()), self.settings.cutting(cutting or Cutting()), title=title))
+
+    def model(self) -> ActiveModel:
+        """Give the embedding model in force. Raises ModelNotActive, SchemaMissing."""
         with self.database.connect() as connection:
-            model = active_model(connection, self.database.schema, configured=self.settings.embedding_model)
-        return list(chunks(text, Limits.of(model), self.settings.cutting(cutting or Cutting()), title=title))
+            return active_model(connection, self.database.schema, configured=self.settings.embedding_model)
 
     # -- read path ----------------------------------------------------------------------------------------------------
 
@@ -396,7 +411,7 @@ class Rag:
             raise InputError(f"scope must be a Scope, not {type(scope).__name__}.")
         sources = (source,) if isinstance(source, str) else tuple(source or ())
         for name in sources:
-            if self._sources:  # a program that only searches need not configure sources
+            if self._configured() or name in self._sources:  # a program that only searches need not configure sources
                 find(self._sources, name)
         return self._searcher.search(
             question,

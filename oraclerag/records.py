@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
+from oraclerag.cutting import Cutting
 from oraclerag.errors import InputError
 
 __all__ = [
@@ -97,7 +98,8 @@ class Document:
 
     ``text`` is the whole text to index; its first line is the head that chunks repeat when the text is cut. An empty
     text means: nothing to index, but the entity exists. Naive times are taken in the source's time zone.
-    ``tenant``, ``owner`` and ``visibility`` decide who may see it; None leaves ``visibility`` to the source.
+    ``tenant``, ``owner`` and ``visibility`` decide who may see it; None leaves ``visibility`` to the source, and
+    ``cutting`` too: how this text is cut into chunks.
     """
 
     text: str = field(repr=False)
@@ -111,6 +113,7 @@ class Document:
     collection: str | None = None
     occurred_at: dt.datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=_nothing, repr=False)
+    cutting: Cutting | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +122,8 @@ class Chunk:
 
     ``text`` is the half-open span ``start`` to ``end`` of the document's text, in characters (of a diagnostic report
     with its rules shortened); spans follow each other and may overlap. ``head`` is repeated before it where that says
-    what it belongs to. ``section`` is the path of headings, ``parent`` the number of the first chunk of its section (None
-    for that chunk itself). ``metadata`` is what this chunk's own text says, such as error codes.
+    what it belongs to. ``section`` is the path of headings, ``parent`` the number of the first chunk of its section
+    (None for that chunk itself). ``metadata`` is what this chunk's own text says, such as error codes.
     """
 
     number: int

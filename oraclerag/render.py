@@ -14,7 +14,7 @@ import oracledb
 from oraclerag import log
 from oraclerag.chunk import Limits, chunks, storable
 from oraclerag.database import own_tables
-from oraclerag.errors import EntityError, OracleRagError, StatementFailed
+from oraclerag.errors import ConfigurationError, EntityError, OracleRagError, StatementFailed
 from oraclerag.merge import Write
 from oraclerag.records import Claimed, Document
 from oraclerag.source import FunctionSource, Source, SourceRead
@@ -71,8 +71,13 @@ def rendered(entity: Claimed, source: Source, document: Document | None, *, limi
     if text is not document.text or title is not document.title:
         document = dataclasses.replace(document, text=text, title=title)
     try:
-        cut = tuple(chunks(document.text, limits, source.settings.cutting, title=document.title))
+        cutting = document.cutting or source.settings.cutting
+        cut = tuple(chunks(document.text, limits, cutting, title=document.title))
         return Write(entity, fingerprint, document, cut)
+    except ConfigurationError as error:
+        if document.cutting is None:
+            raise
+        raise EntityError(f"The entity cannot be cut as its document says: {error.message}", hint=error.hint) from error
     except UNFORESEEN as error:
         # one document that no chunker was written for stops nobody else
         raise blamed("cut into chunks", error) from error

@@ -24,10 +24,11 @@ def register(app: typer.Typer) -> None:
 
 @group.command("list")
 def list_(json: Json = False) -> None:
-    """Show the configured sources."""
+    """Show the configured sources, and those that are built in."""
     screen = output(json)
     with opened() as rag:
-        sources = [source.settings for source in rag.sources.values()]
+        sources = [source.settings for source in rag.sources.values() if not source.built_in]
+        built_in = [source.name for source in rag.sources.values() if source.built_in]
     if json:
         screen.data(
             [
@@ -39,9 +40,11 @@ def list_(json: Json = False) -> None:
                     "collection": source.collection,
                     "chunker": source.cutting.chunker,
                     "tables": sorted(source.tables),
+                    "built_in": False,
                 }
                 for source in sources
             ]
+            + [{"name": name, "built_in": True} for name in built_in]
         )
     elif not sources:
         screen.say("No source is configured; [source.NAME] in oraclerag.toml declares one.")
@@ -60,6 +63,8 @@ def list_(json: Json = False) -> None:
                 for s in sources
             ),
         )
+    if not json:
+        screen.say(f"Built in: {', '.join(built_in)}.")
 
 
 @group.command()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import oracledb
 
 from oraclerag.config import SourceSettings
+from oraclerag.cutting import Cutting
 from oraclerag.errors import EntityError, InputError, OracleRagError
 from oraclerag.records import NO_TENANT, Document
 
@@ -53,8 +54,11 @@ class SourceRead:
 class Source(abc.ABC):
     """A kind of entity that can be indexed.
 
-    ``tenants``: whether its documents name their tenant; without that they belong to ``default_tenant``.
+    ``maps_tenant``: whether its documents name their tenant; without that they belong to ``default_tenant``.
     """
+
+    built_in = False
+    """Whether it comes with every installation, over tables of the toolkit, and is not configured."""
 
     def __init__(self, settings: SourceSettings, *, maps_tenant: bool, default_tenant: str) -> None:
         self.settings = settings
@@ -65,6 +69,15 @@ class Source(abc.ABC):
     def name(self) -> str:
         """The type of its entities, as queue and index know it."""
         return self.settings.name
+
+    @property
+    def cuttings(self) -> tuple[Cutting, ...]:
+        """The ways in which its texts are cut, as far as its settings say; a model must be able to read them all."""
+        return (self.settings.cutting,)
+
+    def in_use(self, connection: oracledb.Connection) -> bool:  # noqa: ARG002 - for those that are built in
+        """Whether there is anything of it, in its tables or in the index; what is configured is always in use."""
+        return True
 
     def read(self, connection: oracledb.Connection, ids: Sequence[str]) -> dict[str, Document]:
         """Give the present documents of these ids; a missing id is gone. Raises the first failure."""

@@ -16,3 +16,20 @@ SELECT d.REFERENCED_OWNER, d.REFERENCED_NAME, d.REFERENCED_TYPE FROM ALL_DEPENDE
 WHERE d.OWNER = :owner AND d.NAME = :object_name AND d.TYPE = 'VIEW'
   AND d.REFERENCED_TYPE IN ('TABLE', 'VIEW', 'MATERIALIZED VIEW', 'SYNONYM')
 ORDER BY d.REFERENCED_OWNER, d.REFERENCED_NAME
+
+-- name: files
+-- What was ingested, by id; whose it is stands in the row.
+SELECT f.FILE_ID, f.TENANT_ID, f.COLLECTION, f.FILE_KIND, f.TITLE, f.URL, f.VISIBILITY, f.OWNER_ID, f.METADATA,
+  f.OCCURRED_AT, f.BODY
+FROM /*schema*/RAG_FILE f
+WHERE f.FILE_ID IN (/*ids*/IDS)
+
+-- name: file_ids
+SELECT TO_CHAR(f.FILE_ID) AS SOURCE_ID, f.TENANT_ID AS TENANT_ID FROM /*schema*/RAG_FILE f
+
+-- name: files_in_use
+-- A file, or chunks of one that is gone.
+SELECT 1 FROM /*schema*/RAG_FILE f
+UNION ALL
+SELECT 1 FROM /*schema*/RAG_ENTITY e WHERE e.SOURCE_TYPE = :source_type AND e.CHUNKS > 0
+FETCH FIRST 1 ROW ONLY
