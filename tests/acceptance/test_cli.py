@@ -353,11 +353,22 @@ def test_triggers_are_shown_agreed_to_and_changed(shell: Shell) -> None:
 
 
 def test_chunk_shows_the_cuts(shell: Shell) -> None:
-    (shell.folder / "long.txt").write_text("A head line\n" + "word " * 600)
-    chunks = shell.json("chunk", "long.txt")
-    assert len(chunks) > 1
-    assert all(chunk["text"].startswith("A head line") for chunk in chunks)
-    assert "begins with" in shell.call("chunk", "long.txt").stdout
+    (shell.folder / "long.txt").write_text("A head line\n" + "word " * 600 + "<b> ORA-942")
+    shown = shell.json("chunk", "long.txt", "--as", "whole", "--html", "page.html")
+    assert (shown["model"], shown["max_tokens"], shown["exact"], shown["family"]) == ("TINY", 256, True, None)
+    assert len(shown["chunks"]) > 1
+    for chunk in shown["chunks"]:
+        assert chunk["content"].startswith("A head line")
+        assert chunk["tokens"] <= 256
+        assert chunk["bytes"] == len(chunk["content"])
+    assert shown["chunks"][-1]["metadata"]["oracle_error_code"] == ["ORA-00942"]
+    table = shell.call("chunk", "long.txt", "--as", "whole", "--size", "100")
+    assert "begins with" in table.stdout
+    assert "tokens counted for TINY, which reads 256." in table.stderr
+    assert "&lt;b&gt;" in (shell.folder / "page.html").read_text()
+    nowhere = {"ORACLE_DSN": "127.0.0.1:1/FREE"}
+    refused = shell.call("chunk", "long.txt", "--as", "whole", environment=nowhere, expect=1)
+    assert "can be counted without a database: --counter" in refused.stderr
 
 
 def test_provision_and_migrate_again_change_nothing(shell: Shell) -> None:

@@ -1,0 +1,164 @@
+"""``chunk``: how a text would be cut, without storing it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from oraclerag.cli.options import Json, opened, output
+
+if TYPE_CHECKING:
+    from oraclerag.console import Output
+    from oraclerag.model.window import Reads
+    from oraclerag.preview import Preview
+    from oraclerag.rag import Rag
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("chunk")(chunk)
+
+
+def chunk(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Text, Markdown, HTML or a report; .gz too; - is stdin.")],
+    chunker: Annotated[
+        str | None,
+        typer.Option("--as", metavar="CHUNKER", help="whole, passages or diagnostics (default: by what the text is)."),
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option("--preset", metavar="NAME", help="Of passages: fit, note, article or faq.")
+    ] = None,
+    size: Annotated[int | None, typer.Option("--size", metavar="N", help="Tokens of a chunk, at most.")] = None,
+    overlap: Annotated[
+        int | None, typer.Option("--overlap", metavar="N", help="Tokens that the next chunk repeats.")
+    ] = None,
+    allow_truncation: Annotated[
+        bool, typer.Option("--allow-truncation", help="Insist on more tokens than the model reads.")
+    ] = False,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="The title of the document.")] = None,
+    counter: Annotated[
+        str | None,
+        typer.Option(
+            "--counter",
+            metavar="MODEL",
+            help="Count without a database: minilm-l6 if it was fetched, a model's folder, or cl100k.",
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="PATH", help="Write a page that colours the chunks.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show how a text would be cut, without storing it.
+
+    Tokens are counted as the model in force counts them, or as --counter does.
+    """
+    from oraclerag.cutting import Cutting
+    from oraclerag.preview import guessed, preview
+
+    screen = output(json)
+    text = _text(file)
+    if chunker is None:
+        chunker = "passages" if preset is not None else guessed(text)
+    cutting = Cutting(chunker, preset, size, overlap, allow_truncation)
+    with opened() as rag:
+        shown = preview(text, _model(rag, counter), rag.settings.cutting(cutting), title=title)
+    if html is not None:
+        from oraclerag.chunk_page import page
+
+        with html.open("w", encoding="utf-8") as out:
+            out.writelines(page(shown, title or ("standard input" if file == "-" else Path(file).name)))
+        screen.say(f"{html} shows the chunks.")
+    if json:
+        screen.data(_records(shown))
+    else:
+        _table(screen, shown)
+
+
+def _text(file: str) -> str:
+    import sys
+
+    from oraclerag.errors import InputError
+
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file!r} cannot be read as a text in UTF-8.") from error
+
+
+def _model(rag: Rag, counter: str | None) -> Reads:
+    """Give who counts; where the database cannot say, the error tells that one can do without."""
+    from oraclerag.errors import OracleRagError
+    from oraclerag.model.window import window
+
+    if counter is not None:
+        return window(counter)
+    try:
+        return rag.model()
+    except OracleRagError as error:
+        error.hint = " ".join(
+            filter(None, (error.hint, "Tokens can be counted without a database: --counter minilm-l6."))
+        )
+        raise
+
+
+def _records(shown: Preview) -> dict[str, Any]:
+    from oraclerag.console import record
+
+    return {
+        "chunker": shown.cutting.chunker,
+        "family": shown.family,
+        "experimental": shown.experimental,
+        "model": shown.model,
+        "max_tokens": shown.max_tokens,
+        "exact": shown.exact,
+        "chunks": [
+            record(measured.chunk)
+            | {"content": measured.chunk.content, "tokens": measured.tokens, "bytes": measured.size}
+            for measured in shown.chunks
+        ],
+    }
+
+
+def _table(screen: Output, shown: Preview) -> None:
+    from oraclerag.console import one_line
+
+    if shown.family is not None:
+        rough = "; experimental: no real sample of it was at hand when its chunker was written"
+        screen.say(f"Recognised as {shown.family}{rough if shown.experimental else ''}.")
+    screen.table(
+        ("#", "from", "to", "tokens", "bytes", "section", "says", "begins with"),
+        (
+            (
+                measured.chunk.number,
+                measured.chunk.start,
+                measured.chunk.end,
+                measured.tokens,
+                measured.size,
+                one_line(measured.chunk.section, 24),
+                _said(measured.chunk.metadata),
+                one_line(measured.chunk.text),
+            )
+            for measured in shown.chunks
+        ),
+        right=("#", "from", "to", "tokens", "bytes"),
+    )
+    counted = "counted" if shown.exact else "estimated from above"
+    screen.say(
+        f"{len(shown.chunks)} {'chunk' if len(shown.chunks) == 1 else 'chunks'} ({shown.cutting.chunker}), "
+        f"tokens {counted} for {shown.model}, which reads {shown.max_tokens:,}."
+    )
+
+
+def _said(metadata: Any) -> str:
+    """Give what a chunk says of itself in a few words: its codes, else names and values."""
+    from oraclerag.console import one_line
+
+    codes = metadata.get("oracle_error_code")
+    if codes:
+        return one_line(", ".join([codes] if isinstance(codes, str) else map(str, codes)), 22)
+    return one_line(", ".join(f"{name}={value}" for name, value in metadata.items()), 22)
