@@ -6,7 +6,7 @@ that must not be parted, each with its section; :mod:`pack` makes chunks of them
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from oraclerag.records import Chunk
@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["chunks"]
 
 
-def chunks(text: str, limits: Limits, cutting: Cutting, title: str | None) -> Iterator[Chunk]:
-    """Cut a report; nothing where it has nothing but blanks."""
+def chunks(text: str | Iterable[str], limits: Limits, cutting: Cutting, title: str | None = None) -> Iterator[Chunk]:
+    """Cut a report, or the parts that it comes in; nothing where it has nothing but blanks.
+
+    A chunk's text is its span of the report with rules and padding shortened (:func:`pack.shortened`). Its metadata
+    name the family, ``report_family``, and what its lines say.
+    """
     from oraclerag.chunk.diagnostics import families, pack
 
-    if text.strip():
-        yield from pack.chunks(families.units(text), limits, cutting, title)
+    family, lines = families.recognised(text)
+    yield from pack.chunks(family.units(lines), limits, cutting, title, metadata={"report_family": family.name})

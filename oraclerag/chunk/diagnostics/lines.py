@@ -13,7 +13,7 @@ _FIRST_LINES = 200
 _FIRST_CHARACTERS = 64 * 1024
 _LONG_LINES = 1024 * 1024  # characters; a report that has so few line ends is known by less than 200 of them
 
-# What a wrapper puts before every line: compose (`name  | `), a quoting (`> `), the journal (`Apr  5 06:07:08 host x[1]: `).
+# What a wrapper puts before every line: compose (`name  | `), a quotation (`> `), the journal (`Apr  5 06:07:08 a b[1]: `).
 _COMPOSE = re.compile(r"[A-Za-z0-9][\w.-]{0,63} {0,63}\| ", re.ASCII)
 _QUOTE = re.compile(r">(?: |$)")
 _JOURNAL = re.compile(r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./-]{1,64}(?:\[\d{1,9}\])?: ", re.ASCII)
@@ -82,7 +82,8 @@ def unwrapped(lines: Iterator[Line]) -> Iterator[Line]:
     """Leave out of the texts a byte order mark, and what a wrapper put before nine of ten of the first lines."""
     peeked, lines = first_lines(lines)
     marked = bool(peeked) and peeked[0].raw.startswith("\ufeff")
-    wrapper = _wrapper([line.raw[1:] if marked and not at else line.raw for at, line in enumerate(peeked[:_FIRST_LINES])])
+    first = [line.raw for line in peeked[:_FIRST_LINES]]
+    wrapper = _wrapper([first[0][1:], *first[1:]] if marked else first)
     for line in lines:
         skipped = 1 if marked and not line.start else 0
         if wrapper is not None and (found := wrapper.match(line.raw, skipped)):
