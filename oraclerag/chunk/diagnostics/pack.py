@@ -330,6 +330,20 @@ def _metadata(pieces: list[Piece]) -> dict[str, Any]:
                     values.append(short)
     said = {name: values if len(values) > 1 else values[0] for name, values in found.items() if values}
     codes = error_codes.metadata("\n".join(piece.text for piece in pieces if piece.unit.codes))
+    if "oracle_error_code" in said:
+        codes |= _stated_codes(pieces)
     if any(piece.continued for piece in pieces):
         said["continued"] = True
-    return {**codes, **said}
+    return {**said, **codes}
+
+
+def _stated_codes(pieces: list[Piece]) -> dict[str, Any]:
+    """Give the codes of pieces some of whose units state theirs: a listener prints TNS-12514 as ``* 12514``."""
+    codes: dict[str, None] = {}
+    primary = None
+    for piece in pieces:
+        printed = error_codes.metadata(piece.text) if piece.unit.codes else {}
+        for said in (piece.unit.metadata, printed):
+            codes.update(dict.fromkeys(said.get("oracle_error_code", ())))
+            primary = primary or said.get("oracle_error_primary")
+    return {"oracle_error_code": list(codes), "oracle_error_primary": primary} if codes else {}
