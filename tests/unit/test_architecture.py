@@ -22,6 +22,7 @@ ABOUT_300 = 330
 AT_MOST = 600
 # A parser or a table may be longer, when cutting it would scatter one thing over several files.
 LONGER = {
+    "oraclerag/chunk/diagnostics/html_report.py": "what each tag does to the text that is being written",
     "oraclerag/claim.py": "the queue's protocol; its steps are understood side by side or not at all",
     "oraclerag/config.py": "one table of settings and the one family of functions that checks it",
     "oraclerag/database.py": "the table of Oracle's codes beside the connections that raise them",
