@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from oraclerag.config import Settings
 
 __all__ = [
+    "INTERRUPTS",
     "Database",
     "binary_order",
     "driver_connection",
@@ -67,6 +68,9 @@ _CONNECTION_ID = re.compile(r" \(CONNECTION_ID=[^)]*\)")
 _CLASS_OF = {code: cls for cls, codes in _CLASSES.items() for code in codes}
 
 _KEEPALIVE_MINUTES = 1
+
+INTERRUPTS = (KeyboardInterrupt, SystemExit)
+"""What a signal raises, between any two steps: maybe in the middle of a call."""
 
 MODEL_MISSING = "ORA-40284"
 NO_SUCH_TABLE = "ORA-00942"
@@ -249,9 +253,8 @@ class Database:
             else:
                 with _bounded(connection, call_timeout):
                     yield connection
-        except BaseException as error:
-            if not isinstance(error, Exception):
-                _break_off(pool, connection)
+        except INTERRUPTS:
+            _break_off(pool, connection)
             raise
         finally:
             # release rolls back; a dead connection is dropped by the pool

@@ -24,7 +24,7 @@ from oraclerag import in_force, log, schema
 from oraclerag.chunk import Limits
 from oraclerag.claim import Claim, Postponed, Queue, Turns
 from oraclerag.config import Settings
-from oraclerag.database import Database, own_tables
+from oraclerag.database import INTERRUPTS, Database, own_tables
 from oraclerag.errors import (
     ConfigurationError,
     ConnectionFailed,
@@ -106,10 +106,9 @@ def drain(
             finally:
                 if queue.unheard is not None:
                     state.unreported.append((queue.unheard, queue.unheard.entities))
-    except BaseException as error:
-        if not isinstance(error, Exception):  # a signal, maybe in the middle of a call: on another connection
-            with contextlib.suppress(DatabaseError), _queue(database, settings, _LAST_CALL) as (_, queue):
-                _give_back_unreported(queue, state)
+    except INTERRUPTS:  # maybe in the middle of a call: what was claimed is given back on another connection
+        with contextlib.suppress(DatabaseError), _queue(database, settings, _LAST_CALL) as (_, queue):
+            _give_back_unreported(queue, state)
         raise
     report = dataclasses.replace(report, seconds=time.monotonic() - began)
     if report.claimed:
@@ -195,7 +194,7 @@ class _Batch:
         except BaseException as error:
             if isinstance(error, ConnectionFailed):
                 self._leave_to_the_lease()
-            self._abandon(interrupted=not isinstance(error, Exception))
+            self._abandon(interrupted=isinstance(error, INTERRUPTS))
             raise
         return self._tally.report()
 
