@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from oraclerag import Rag, SourceKey, in_force, render
+from oraclerag import chunk as stage
 from oraclerag.claim import Queue
 from oraclerag.drain import drain
 from oraclerag.errors import (
@@ -136,7 +137,7 @@ def test_one_that_a_worker_keeps_is_named(tracker: Tracker) -> None:
 
 
 def test_one_that_fails_is_named_and_the_others_are_done(tracker: Tracker, monkeypatch: pytest.MonkeyPatch) -> None:
-    chunks = render.chunks
+    chunks = stage.chunks
 
     def refuse(text: str, *arguments: Any, **more: Any) -> Any:
         if "poison" in text:
