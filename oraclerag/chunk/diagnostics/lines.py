@@ -13,7 +13,7 @@ _FIRST_LINES = 200
 _FIRST_CHARACTERS = 64 * 1024
 _LONG_LINES = 1024 * 1024  # characters; a report that has so few line ends is known by less than 200 of them
 
-# What a wrapper puts before every line: compose (`name  | `), a quotation (`> `), the journal (`Apr  5 06:07:08 a b[1]: `).
+# What a wrapper puts before every line: compose (`name  | `), a quotation (`> `), a journal (`Apr  5 06:07:08 a b: `).
 _COMPOSE = re.compile(r"[A-Za-z0-9][\w.-]{0,63} {0,63}\| ", re.ASCII)
 _QUOTE = re.compile(r">(?: |$)")
 _JOURNAL = re.compile(r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./-]{1,64}(?:\[\d{1,9}\])?: ", re.ASCII)

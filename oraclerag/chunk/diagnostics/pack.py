@@ -317,33 +317,27 @@ def _path(sections: list[tuple[str, ...]]) -> str | None:
 def _metadata(pieces: list[Piece]) -> dict[str, Any]:
     """Give what the units of a chunk say, values that differ as a list, and the error codes of its text."""
     found: dict[str, list[Any]] = {}
-    seen: set[int] = set()
+    codes: list[str] = []
+    last: Unit | None = None
     for piece in pieces:
-        if id(piece.unit) in seen:
-            continue
-        seen.add(id(piece.unit))
-        for name, value in piece.unit.metadata.items():
-            values = found.setdefault(name, [])
-            for one in value if isinstance(value, list | tuple) else (value,):
-                short = one[:_VALUE] if isinstance(one, str) else one
-                if short is not None and short not in values and len(values) < _VALUES:
-                    values.append(short)
-    said = {name: values if len(values) > 1 else values[0] for name, values in found.items() if values}
-    codes = error_codes.metadata("\n".join(piece.text for piece in pieces if piece.unit.codes))
-    if "oracle_error_code" in said:
-        codes |= _stated_codes(pieces)
+        if piece.unit is not last:
+            last = piece.unit
+            for name, value in last.metadata.items():
+                said = value if isinstance(value, list | tuple) else (value,)
+                if name == "oracle_error_code":  # what a family reads out of `err=942`
+                    codes += said
+                else:
+                    _gather(found.setdefault(name, []), said)
+        if piece.unit.codes:
+            codes += [code.code for code in error_codes.find(piece.text)]
+    given: dict[str, Any] = {name: values if len(values) > 1 else values[0] for name, values in found.items() if values}
     if any(piece.continued for piece in pieces):
-        said["continued"] = True
-    return {**said, **codes}
+        given["continued"] = True
+    return {**error_codes.marked(codes), **given}
 
 
-def _stated_codes(pieces: list[Piece]) -> dict[str, Any]:
-    """Give the codes of pieces some of whose units state theirs: a listener prints TNS-12514 as ``* 12514``."""
-    codes: dict[str, None] = {}
-    primary = None
-    for piece in pieces:
-        printed = error_codes.metadata(piece.text) if piece.unit.codes else {}
-        for said in (piece.unit.metadata, printed):
-            codes.update(dict.fromkeys(said.get("oracle_error_code", ())))
-            primary = primary or said.get("oracle_error_primary")
-    return {"oracle_error_code": list(codes), "oracle_error_primary": primary} if codes else {}
+def _gather(values: list[Any], said: Iterable[Any]) -> None:
+    for value in said:
+        short = value[:_VALUE] if isinstance(value, str) else value
+        if short is not None and short not in values and len(values) < _VALUES:
+            values.append(short)
