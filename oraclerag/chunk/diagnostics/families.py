@@ -49,6 +49,13 @@ class Family:
 GENERIC = Family("generic")
 
 FAMILIES: tuple[Family, ...] = (
+    Family("sqlnet_trace", experimental=True),  # before traces of the database: it too may begin with `Trace file`
+    Family("rman", experimental=True),
+    Family("sql_loader"),
+    Family("data_pump"),
+    Family("sqlnet"),
+    Family("listener", experimental=True),
+    Family("alert_log"),
     GENERIC,  # takes whatever comes here
 )
 """In the order in which they are tried; the first that recognises a report has it."""
