@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import oracledb
+
 from oraclerag import in_force
+from oraclerag.chunk import Limits
 from oraclerag.database import Database, translated
-from oraclerag.errors import SchemaMissing
+from oraclerag.errors import ConfigurationError, ModelNotActive, SchemaMissing
+from oraclerag.model.active import active_model
 from oraclerag.source import Source, SourceProblem
 
 __all__ = ["SourceCheck", "check"]
@@ -39,8 +43,10 @@ def check(database: Database, sources: Iterable[Source]) -> list[SourceCheck]:
             paused = in_force.read(connection, database.schema).paused
         except SchemaMissing:  # a source can be checked before there are tables
             paused = {}
+        limits = _limits(connection, database.schema)
         for source in sources:
-            checked = SourceCheck(source.name, tuple(source.check(connection)), paused.get(source.name))
+            problems = (*source.check(connection), *_too_long(source, limits))
+            checked = SourceCheck(source.name, problems, paused.get(source.name))
             if checked.paused is not None and checked.green:
                 with translated():  # what the source's own function began would be committed with it
                     connection.rollback()
@@ -48,3 +54,21 @@ def check(database: Database, sources: Iterable[Source]) -> list[SourceCheck]:
                 checked = SourceCheck(source.name, checked.problems, resumed=resumed)
             found.append(checked)
     return found
+
+
+def _limits(connection: oracledb.Connection, schema: str) -> Limits | None:
+    try:
+        return Limits.of(active_model(connection, schema))
+    except (ModelNotActive, SchemaMissing):  # nothing to hold a size against yet
+        return None
+
+
+def _too_long(source: Source, limits: Limits | None) -> list[SourceProblem]:
+    """Find out whether chunks are to be longer than the model reads, which pauses a source."""
+    if limits is None:
+        return []
+    try:
+        limits.for_cutting(source.settings.cutting)
+    except ConfigurationError as error:
+        return [SourceProblem(source.name, error.code, error.message, error.hint)]
+    return []

@@ -165,4 +165,5 @@ def test_a_text_that_may_be_truncated_is_one_chunk_as_far_as_the_column_holds_it
 
 def test_error_codes_of_a_text_are_known_of_its_chunk() -> None:
     (chunk,) = chunks("[TASK #1] Month end\nORA-1652: unable to extend temp segment, again ORA-01652", BY_WORDS)
-    assert chunk.metadata == {"oracle_error_code": ["ORA-01652"], "oracle_error_primary": "ORA-01652"}
+    assert chunk.metadata["oracle_error_code"] == ["ORA-01652"]
+    assert chunk.metadata["oracle_error_primary"] == "ORA-01652"
