@@ -50,6 +50,8 @@ GENERIC = Family("generic")
 
 FAMILIES: tuple[Family, ...] = (
     Family("sqlnet_trace", experimental=True),  # before traces of the database: it too may begin with `Trace file`
+    Family("trace_file"),
+    Family("tkprof"),
     Family("rman", experimental=True),
     Family("sql_loader"),
     Family("data_pump"),
