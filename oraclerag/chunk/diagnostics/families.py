@@ -52,6 +52,8 @@ FAMILIES: tuple[Family, ...] = (
     Family("sqlnet_trace", experimental=True),  # before traces of the database: it too may begin with `Trace file`
     Family("trace_file"),
     Family("tkprof"),
+    Family("statspack"),
+    Family("awr_text", experimental=True),
     Family("rman", experimental=True),
     Family("sql_loader"),
     Family("data_pump"),

@@ -116,7 +116,8 @@ class _Run:
 
     def _says(self, piece: Piece) -> set[str]:
         """Give what of its head a piece has in its own text."""
-        return {line for line in (piece.unit.head, *piece.unit.section) if line and line in piece.text}
+        lines = {line for line in (piece.unit.head, *piece.unit.section) if line and line in piece.text}
+        return lines | {piece.unit.head} if piece.unit.says_head and not piece.continued else lines
 
     def _measured(self, keys: dict[Key, None], said: set[str]) -> tuple[str, int, int]:
         lines = list(_head_lines(self._window, keys, said))

@@ -21,6 +21,7 @@ class Unit:
     is repeated before every chunk of it. ``metadata`` is what these lines say, by the names of the envelope
     (sql_id, wait_event, timestamp, container, instance, erp_module, …); a chunk has what its units say, values that
     differ as a list. ``codes``: whether error codes in it are errors; in the text of a SQL statement they are not.
+    ``says_head``: its own text says the head, in other words or in several lines.
     """
 
     start: int
@@ -29,6 +30,7 @@ class Unit:
     head: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     codes: bool = True
+    says_head: bool = False
 
     @property
     def end(self) -> int:
