@@ -17,7 +17,6 @@ __all__ = [
     "RESOLUTION_TYPES",
     "Envelope",
     "check_result",
-    "erp_module",
     "oracle_doc_ids",
     "resolution_type",
     "sql_ids",
@@ -60,11 +59,6 @@ _DOC_ID = re.compile(
 _TYPED_DOC_ID = re.compile(r"(?:[A-Za-z .:#]{0,24}?)((?:[A-Z]{2,3})?\d{1,10}(?:\.\d{1,2})?)", re.ASCII)
 # The notes that SQLHC, SQLT and Trace Analyzer are published in: they say what wrote a report.
 _NOTES_OF_TOOLS = frozenset({"1366133.1", "215187.1", "224270.1"})
-
-_PRODUCT = re.compile(r"(?<![\w$#/\\.\-])APP-([A-Z]{2,8})-\d{4,6}(?![\w\[])", re.ASCII)
-_MODULES = {
-    "SQLAP": "AP", "SQLGL": "GL", "OFA": "FA", "ONT": "OM", "PER": "HR", "XLA": "SLA", "MSC": "ASCP", "WSH": "SHIP",
-}  # fmt: skip
 
 _SQL_ID = re.compile(
     r"\b(?:sqlid='|(?:sql_id|SQL_ID)(?: ?[=:] ?'?| {1,4})|(?:SQL ID|Sql Id) ?: ?)([0-9a-z]{13})(?![\w$#])", re.ASCII
@@ -151,14 +145,6 @@ def oracle_doc_ids(text: str) -> list[str]:
     if "." not in text:
         return []
     return [found for found in dict.fromkeys(_DOC_ID.findall(text)) if found not in _NOTES_OF_TOOLS]
-
-
-def erp_module(text: str) -> str | None:
-    """Give the module of the first message of E-Business Suite in a text: ``APP-SQLAP-10771`` is of AP."""
-    if "APP-" not in text:
-        return None
-    found = _PRODUCT.search(text)
-    return _MODULES.get(found[1], found[1]) if found is not None else None
 
 
 def sql_ids(text: str) -> list[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from oraclerag.chunk.boundaries import whole_character
 from oraclerag.chunk.diagnostics.lines import split
 from oraclerag.chunk.diagnostics.shorten import shortened
 from oraclerag.chunk.diagnostics.unit import Unit
@@ -17,22 +16,24 @@ from oraclerag.chunk.diagnostics.unit import Unit
 if TYPE_CHECKING:
     from oraclerag.chunk import Limits
 
-__all__ = ["Piece", "Window"]
+__all__ = ["Key", "Piece", "Window"]
 
 Key = tuple[tuple[str, ...], str]
 """The section of a unit, and its head."""
 
-_HEADS = 1024  # kept measured; the heads of one section come one after the other
+_HEADS = 1024  # kept measured; those of one section come one after the other
 
 # Where a line that is larger than the window is cut, in this order: behind a comma, a blank, between brackets, before
 # the arrow of a short stack.
 _FIELDS = (re.compile(r", "), re.compile(r"\s"), re.compile(r"\)(?=\()|(?=<-)"))
-_JOINER = "\u200d"
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A unit, or a part of one, as it will stand in a chunk; ``tokens`` and ``size`` are what it adds to one."""
+    """A unit, or a part of one, as it will stand in a chunk; ``tokens`` and ``size`` are what it adds to one.
+
+    ``whole``: all of its unit. ``continued``: its unit does not fit into one chunk. ``within``: begins inside a line.
+    """
 
     unit: Unit
     start: int
@@ -40,8 +41,9 @@ class Piece:
     text: str
     tokens: int
     size: int
+    whole: bool = True
     continued: bool = False
-    within: bool = False  # begins inside a line
+    within: bool = False
 
     @property
     def end(self) -> int:
@@ -57,8 +59,8 @@ class Piece:
 class Window:
     """Measures texts against the limits of a chunk.
 
-    Tokens are counted once for a piece and added up: a token never goes over a line end. A counter for which that is
-    not quite so is asked again before a chunk is given out.
+    The tokens of a piece are counted once and added up: a token never goes over a line end. A counter for which that
+    is not quite so is asked again before a chunk is given. A head takes a third of the window at most.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -66,10 +68,9 @@ class Window:
         self._special = limits.count("")
         self.tokens = limits.tokens - limits.count(limits.prefix)
         self.size = limits.size - len(limits.prefix.encode())
-        self._third = limits.part(3)
-        self.head_tokens = min(self._third.tokens - limits.count(limits.prefix), self.tokens // 2)
-        self._fitting = lru_cache(maxsize=_HEADS)(self._shortened_head)
+        self.head_tokens, self.head_size = self.tokens // 3, self.size // 3
         self.line_cost = lru_cache(maxsize=_HEADS)(self.cost)
+        self.head_line = lru_cache(maxsize=_HEADS)(self._head_line)
 
     def cost(self, text: str) -> tuple[int, int]:
         """Give the tokens and bytes that a text adds."""
@@ -77,48 +78,52 @@ class Window:
 
     def piece(self, unit: Unit) -> Piece:
         """Measure a unit."""
-        return self.part(unit, unit.start, unit.text)
+        return self._part(unit, unit.start, unit.text, whole=True, continued=False)
 
-    def part(self, unit: Unit, start: int, raw: str, *, continued: bool = False, within: bool = False) -> Piece:
-        """Measure a part of a unit."""
+    def _part(
+        self, unit: Unit, start: int, raw: str, *, whole: bool = False, continued: bool = True, within: bool = False
+    ) -> Piece:
         text = shortened(raw)
-        tokens, size = self.cost(text)
-        return Piece(unit, start, raw, text, tokens, size, continued, within)
+        return Piece(unit, start, raw, text, *self.cost(text), whole, continued, within)
 
-    def head_line(self, text: str, share: int = 1) -> str:
-        """Give a line of a head, cut at a word where it takes more than its share of the third that heads may have."""
-        return self._fitting(" ".join(shortened(text).split()), share)
+    def _head_line(self, text: str, tokens: int, size: int) -> str:
+        """Give a line of a head with as many of its words as take no more than that; of the first one its beginning."""
+        line = " ".join(shortened(text).split())
 
-    def _shortened_head(self, line: str, share: int) -> str:
-        third = self.limits.part(3 * share)
-        if not line or third.fits(f"{line}\n"):
+        def fits(end: int) -> bool:
+            line_tokens, line_size = self.cost(f"{line[:end]}\n")
+            return line_tokens <= tokens and line_size <= size
+
+        low, high = 0, min(len(line), size)
+        if fits(len(line)):
             return line
-        low, high = 0, min(len(line), third.size)
         while low < high:
             middle = (low + high + 1) // 2
-            if third.fits(f"{line[:middle]}\n"):
+            if fits(middle):
                 low = middle
             else:
                 high = middle - 1
-        return line[:low].rpartition(" ")[0].rstrip() or line[:low]
+        return line[:low].rpartition(" ")[0].rstrip() or line[:low].rstrip()
 
-    def parts(self, piece: Piece, head: str) -> Iterator[Piece]:
-        """Cut a piece that does not fit behind a head: at line ends, field borders, characters."""
-        held: list[str] = []
-        start, tokens, size = piece.start, 0, 0
+    def parts(self, piece: Piece, head: str, kept_free: int = 0) -> Iterator[Piece]:
+        """Cut a piece that does not fit behind a head: at line ends, then field borders, then characters.
+
+        Lines take no more than leaves ``kept_free`` tokens for what is repeated before them.
+        """
         head_tokens, head_size = self.cost(head)
-        within = piece.within
+        room, size_room = self.tokens - head_tokens, self.size - head_size
+        held: list[str] = []
+        start, tokens, size, within = piece.start, 0, 0, piece.within
         for line in split(piece.raw):
             line_tokens, line_size = self.cost(shortened(line.raw))
-            if head_tokens + tokens + line_tokens > self.tokens or head_size + size + line_size > self.size:
-                if held:
-                    yield from self._checked(piece.unit, start, "".join(held), head, within=within)
-                    start, within = piece.start + line.start, False
-                    held, tokens, size = [], 0, 0
-                if head_tokens + line_tokens > self.tokens or head_size + line_size > self.size:
-                    yield from self._cut(piece.unit, start, line.raw, head, within=within)
-                    start, within = start + len(line.raw), False
-                    continue
+            if held and (tokens + line_tokens > room - kept_free or size + line_size > size_room):
+                yield from self._checked(piece.unit, start, "".join(held), head, within=within)
+                start, within = piece.start + line.start, False
+                held, tokens, size = [], 0, 0
+            if line_tokens > room or line_size > size_room:
+                yield from self._cut(piece.unit, start, line.raw, head, within=within)
+                start, within = start + len(line.raw), False
+                continue
             held.append(line.raw)
             tokens += line_tokens
             size += line_size
@@ -128,33 +133,34 @@ class Window:
     def _checked(self, unit: Unit, start: int, raw: str, head: str, *, within: bool) -> Iterator[Piece]:
         """Cut again where the sum of the lines was less than the whole."""
         if self.limits.fits(head + shortened(raw)):
-            yield self.part(unit, start, raw, continued=True, within=within)
+            yield self._part(unit, start, raw, within=within)
         else:
             yield from self._cut(unit, start, raw, head, within=within)
 
     def _cut(self, unit: Unit, start: int, raw: str, head: str, *, within: bool) -> Iterator[Piece]:
-        begin = 0
-        guess = 64
+        begin, guess = 0, 64
         while begin < len(raw):
             end = self._end(raw, begin, head, guess)
             guess = max(end - begin, 16)
-            yield self.part(unit, start + begin, raw[begin:end], continued=True, within=within or begin > 0)
+            yield self._part(unit, start + begin, raw[begin:end], within=within or begin > 0)
             begin = end
 
     def _end(self, raw: str, begin: int, head: str, guess: int) -> int:
-        """Give where the next part of a long line ends; always at least one character on."""
+        """Give where the next part of a long line ends; always at least one character on.
+
+        ``guess`` is what the last one took: the search begins there, so that it costs a few times the part, however
+        long the line is.
+        """
 
         def fits(end: int) -> bool:
             return self.limits.fits(head + shortened(raw[begin:end]))
 
         last = len(raw)
-        low, high = begin + 1, begin + guess
+        low, high = begin + 1, min(begin + guess, last)
         while high < last and fits(high):
-            low, high = high, high + 2 * (high - begin)
-        if high >= last:
-            high = last
-            if fits(last):
-                return last
+            low, high = high, min(high + 2 * (high - begin), last)
+        if high == last and fits(last):
+            return last
         while low + 1 < high:
             middle = (low + high) // 2
             if fits(middle):
@@ -166,38 +172,19 @@ class Window:
             for end in reversed(ends[-3:]):
                 if begin < end <= low and fits(end):
                     return end
-        end = _whole_character(raw, begin, low)
+        end = whole_character(raw, begin, low)
         return end if fits(end) else low
 
     def tail(self, piece: Piece, tokens: int) -> Piece | None:
         """Give the last whole lines of a piece that take no more than so many tokens, but never all of it."""
         if not piece.raw.endswith("\n"):
             return None
-        lines = list(split(piece.raw))[1:]
         taken, begin = 0, len(piece.raw)
-        for line in reversed(lines):
+        for line in reversed(list(split(piece.raw))[1:]):
             taken += self.cost(shortened(line.raw))[0]
             if taken > tokens:
                 break
             begin = line.start
         if begin == len(piece.raw):
             return None
-        found = self.part(piece.unit, piece.start + begin, piece.raw[begin:])
-        return dataclasses.replace(found, continued=True)
-
-
-def _whole_character(text: str, begin: int, end: int) -> int:
-    """Move a cut back so that it does not part a letter from its accents, as far as that leaves anything."""
-    at = end
-    while (
-        at > begin + 1
-        and at < len(text)
-        and (
-            unicodedata.combining(text[at])
-            or text[at] == _JOINER
-            or text[at - 1] == _JOINER
-            or text[at - 1 : at + 1] == "\r\n"
-        )
-    ):
-        at -= 1
-    return at if at > begin + 1 else end
+        return self._part(piece.unit, piece.start + begin, piece.raw[begin:], continued=piece.continued)

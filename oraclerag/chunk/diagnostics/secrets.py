@@ -15,7 +15,7 @@ _USER = r"(?:\"[^\"\n]{1,128}\"|[A-Za-z][\w$#.\[\]-]{0,127})"
 _PASSWORD = r"(\"[^\"\n]{1,256}\"|[^\s@;,\"'/()]{1,256})"  # noqa: S105 - a pattern
 _QUOTED = r"\"[^\"\n]{1,1024}\"|'[^'\n]{1,1024}'"
 # `identified by values`, which is a hash; `(identified by operation id)` of a plan; and prose.
-_NO_PASSWORD = r"(?:values|operation id|the|an?|its|their|this|that|each|one)\b"
+_NEVER = r"(?:values|operation id|the|an?|its|their|this|that|each|one)\b"
 _OPTIONS = r"(?:[ \t]+-\w+(?:[ \t]+\d+)?){0,6}[ \t]+"
 _PROGRAMS = "sqlplus sqlcl expdp impdp exp imp sqlldr fndload concsub wfload adpatch rman".split()  # noqa: SIM905
 # What ends the value of a bind that was never closed: the next record of a trace, or the next field.
@@ -45,7 +45,7 @@ _PATTERNS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     (
         ("identified",),
         _pattern(
-            rf"\bidentified[ \t\r\n]+by[ \t\r\n]+(?!{_NO_PASSWORD})(\"[^\"\n]{{1,1024}}\"|[^\s;,()\"']{{1,1024}})"
+            rf"\bidentified[ \t\r\n]+by[ \t\r\n]+(?!{_NEVER})(\"[^\"\n]{{1,1024}}\"|[^\s;,()\"']{{1,1024}})"
             rf"(?:[ \t]+replace[ \t]+({_QUOTED}|[^\s;,\"']{{1,1024}}))?"
         ),
     ),
