@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from oraclerag.config import Settings
     from oraclerag.cutting import Cutting
+    from oraclerag.envelope import Envelope
     from oraclerag.errors import OracleRagError
+    from oraclerag.ingest import IngestedFile, IngestReport
     from oraclerag.queue import QueueStatus
     from oraclerag.rag import Rag
     from oraclerag.records import (
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
         Document,
         DrainReport,
         Hit,
+        Resolution,
         SearchResult,
         SourceKey,
     )
@@ -41,10 +44,14 @@ __all__ = [
     "Cutting",
     "Document",
     "DrainReport",
+    "Envelope",
     "Hit",
+    "IngestReport",
+    "IngestedFile",
     "OracleRagError",
     "QueueStatus",
     "Rag",
+    "Resolution",
     "Scope",
     "SearchResult",
     "Settings",
@@ -62,10 +69,14 @@ _MODULES = {
     "Cutting": "cutting",
     "Document": "records",
     "DrainReport": "records",
+    "Envelope": "envelope",
     "Hit": "records",
+    "IngestReport": "ingest",
+    "IngestedFile": "ingest",
     "OracleRagError": "errors",
     "QueueStatus": "queue",
     "Rag": "rag",
+    "Resolution": "records",
     "Scope": "scope",
     "SearchResult": "records",
     "Settings": "config",

@@ -6,18 +6,19 @@ import asyncio
 import dataclasses
 import datetime as dt
 import functools
+import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from oraclerag import audit as auditing
 from oraclerag import backfill as backfilling
 from oraclerag import check as checking
-from oraclerag import counts, in_force, index, queue, schema
+from oraclerag import counts, index, schema
 from oraclerag import drain as draining
 from oraclerag import enqueue as enqueuing
-from oraclerag import status as looking
+from oraclerag import ingest as ingesting
 from oraclerag import track as tracking
 from oraclerag import triggers as triggering
 from oraclerag import wait as waiting
@@ -26,10 +27,11 @@ from oraclerag.chunk import Limits, chunks
 from oraclerag.config import Settings
 from oraclerag.cutting import Cutting
 from oraclerag.database import Database, driver_connection
-from oraclerag.errors import ConfigurationError, InputError, SchemaMissing
+from oraclerag.envelope import Envelope
+from oraclerag.errors import ConfigurationError, InputError
 from oraclerag.heartbeat import State
 from oraclerag.model.active import ActiveModel, active_model
-from oraclerag.provision import ProvisionReport, provision
+from oraclerag.operations import Operations
 from oraclerag.records import (
     Action,
     AuditReport,
@@ -37,10 +39,12 @@ from oraclerag.records import (
     BackfillReport,
     Chunk,
     DrainReport,
+    Resolution,
     SearchResult,
     SourceKey,
     Visibility,
 )
+from oraclerag.resolution import Resolutions
 from oraclerag.scope import Scope
 from oraclerag.search import Searcher
 from oraclerag.source import FunctionSource, Reader, Source, built_in, find, from_settings, tenants_mapped
@@ -49,14 +53,12 @@ if TYPE_CHECKING:
     import oracledb
     import sqlalchemy
 
-    from oraclerag.triggers import TriggerPlan
-
 __all__ = ["Rag"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-class Rag:
+class Rag(Operations):
     """Retrieval over an Oracle database: sources, queue, worker and search of one installation.
 
     ``settings`` default to :meth:`Settings.load`. Connections come from ``engine`` (SQLAlchemy) or ``pool`` (oracledb)
@@ -150,21 +152,6 @@ class Rag:
                 checked = dataclasses.replace(checked, problems=(*checked.problems, *more))
             found.append(checked)
         return found
-
-    def _configured(self) -> list[Source]:
-        return [source for source in self._sources.values() if not source.built_in]
-
-    def _chosen(self, name: str | None) -> list[Source]:
-        """Give the source of a name, or all; of those that are built in, the ones of which there is anything."""
-        if name is not None:
-            return [find(self._sources, name)]
-        more = [source for source in self._sources.values() if source.built_in]
-        with self.database.connect() as connection:
-            try:
-                more = [source for source in more if source.in_use(connection)]
-            except SchemaMissing:  # a source can be checked before there are tables
-                more = []
-        return self._configured() + more
 
     # -- write path ---------------------------------------------------------------------------------------------------
 
@@ -388,201 +375,114 @@ class Rag:
         with self.database.connect() as connection:
             return active_model(connection, self.database.schema, configured=self.settings.embedding_model)
 
+    def record_resolution(self, resolution: Resolution) -> Resolution:
+        """Keep a resolved incident, or replace the one that has its ``id``, and announce it; commits.
+
+        Gives it as it is kept, with its id; what else can be done with it: :attr:`resolutions`. Raises InputError,
+        MissingTenant where a source maps tenants and the resolution names none, SchemaMissing.
+        """
+        return self.resolutions.record(resolution)
+
+    @property
+    def resolutions(self) -> Resolutions:
+        """Resolved incidents: list, get, validate, remove, each for a scope."""
+        self._require_tables()
+        return Resolutions(self.database, self._sources)
+
+    def ingest(
+        self,
+        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        *,
+        kind: ingesting.FileKind = "docs",
+        collection: str | None = None,
+        tenant: str | None = None,
+        owner: str | None = None,
+        visibility: Visibility = "shared",
+        envelope: Envelope | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        occurred_at: dt.datetime | None = None,
+        root: str | os.PathLike[str] | None = None,
+        name: str | None = None,
+        encoding: str | None = None,
+        max_bytes: int = ingesting.DEFAULT_MAX_BYTES,
+        prune: bool = False,
+        force: bool = False,
+        stdin: BinaryIO | None = None,
+        on_file: Callable[[ingesting.IngestedFile, int, int], None] | None = None,
+    ) -> ingesting.IngestReport:
+        """Take in files: folders with all below them, patterns, single files, or ``"-"`` for ``stdin``.
+
+        ``kind`` "docs" (Markdown, text, HTML, PDF) is cut into passages, "diagnostics" at the marks of what Oracle
+        writes, with secrets masked. A file is known by ``tenant``, ``collection`` (default: the kind) and its name: the
+        folder's name, or ``name``, and the path inside of it, or inside of ``root``. What is unchanged is left alone; a
+        changed file is replaced; with ``prune`` what has left a folder is removed, more than half of it with ``force``
+        alone. ``envelope``, ``metadata`` and ``occurred_at`` are said of all of them. A file that cannot be read stops
+        no other: the report says so. Chunks are made by workers, or by :meth:`index_now` of ``report.keys``. Commits,
+        file by file. Raises InputError, MissingTenant where a source maps tenants and none is named, SchemaMissing.
+        """
+        self._require_tables()
+        options = ingesting.Options(
+            kind=kind,
+            collection=collection,
+            tenant=tenant,
+            owner=owner,
+            visibility=visibility,
+            envelope=envelope or Envelope(),
+            metadata=metadata or {},
+            occurred_at=occurred_at,
+            root=None if root is None else Path(root),
+            name=name,
+            encoding=encoding,
+            max_bytes=max_bytes,
+            prune=prune,
+            force=force,
+        )
+        return ingesting.ingest(
+            self.database,
+            self._sources,
+            [paths] if isinstance(paths, (str, os.PathLike)) else list(paths),
+            options,
+            default_tenant=self.settings.tenant,
+            stdin=stdin,
+            on_file=on_file,
+        )
+
     # -- read path ----------------------------------------------------------------------------------------------------
 
     def search(
-        self,
-        question: str,
-        *,
-        scope: Scope,
-        k: int | None = None,
-        source: str | Sequence[str] | None = None,
-        filter: Mapping[str, Any] | None = None,  # noqa: A002 - the field's word
-        connection: Any = None,
+        self, question: str, *, scope: Scope, connection: Any = None, **options: Unpack[SearchOptions]
     ) -> SearchResult:
-        """Find the ``k`` chunks nearest to ``question`` that ``scope`` may see; iterating the result gives the hits.
+        """Find the chunks nearest to ``question`` that ``scope`` may see; iterating the result gives the hits.
 
-        ``k`` (1 to 10,000) defaults to the setting. ``source`` names one source or several; ``filter`` asks for
-        equality on ``project``, ``sprint``, ``collection``, ``source_type`` or ``metadata.NAME``. ``connection``
+        What else can be asked for, ``k``, ``filter``, ``source`` and more: see :class:`SearchOptions`. ``connection``
         (SQLAlchemy Connection or Session, or oracledb) is read on as it is, never committed. Raises InputError,
         MissingTenant, UnknownSource, ModelNotActive and what the database says.
         """
+        resolved = self._asker(scope, options)
+        return self._searcher.search(question, scope=resolved, options=options, connection=connection)
+
+    def search_each(
+        self, questions: Sequence[str], *, scope: Scope, connection: Any = None, **options: Unpack[SearchOptions]
+    ) -> list[SearchResult]:
+        """Like :meth:`search` for several questions, with the same scope and options; a result for each, in order."""
+        if isinstance(questions, str):
+            raise InputError("questions must be a list of texts; for one of them there is search().")
+        resolved = self._asker(scope, options)
+        return self._searcher.search_each(questions, scope=resolved, options=options, connection=connection)
+
+    async def asearch(self, question: str, *, scope: Scope, **options: Unpack[SearchOptions]) -> SearchResult:
+        """Like :meth:`search`, for asynchronous programs: it runs in a thread, on a connection of its own."""
+        return await asyncio.to_thread(self.search, question, scope=scope, **options)
+
+    def _asker(self, scope: Scope, options: SearchOptions) -> Scope:
+        """Give the scope with its tenant, and look whether the sources asked for are there."""
         if not isinstance(scope, Scope):
             raise InputError(f"scope must be a Scope, not {type(scope).__name__}.")
-        sources = (source,) if isinstance(source, str) else tuple(source or ())
-        for name in sources:
+        source = options.get("source")
+        for name in (source,) if isinstance(source, str) else tuple(source or ()):
             if self._configured() or name in self._sources:  # a program that only searches need not configure sources
                 find(self._sources, name)
-        return self._searcher.search(
-            question,
-            scope=scope.resolve(self.settings.tenant, tenants_mapped=tenants_mapped(self._sources)),
-            k=k,
-            sources=sources,
-            filter=filter,
-            connection=connection,
-        )
-
-    async def asearch(
-        self,
-        question: str,
-        *,
-        scope: Scope,
-        k: int | None = None,
-        source: str | Sequence[str] | None = None,
-        filter: Mapping[str, Any] | None = None,  # noqa: A002 - the field's word
-    ) -> SearchResult:
-        """Like :meth:`search`, for asynchronous programs: it runs in a thread, on a connection of its own."""
-        return await asyncio.to_thread(self.search, question, scope=scope, k=k, source=source, filter=filter)
-
-    # -- around the path ----------------------------------------------------------------------------------------------
-
-    def provision(
-        self,
-        *,
-        model_file: Path | None = None,
-        weights: Path | None = None,
-        said: Callable[[str], None] = lambda _: None,
-    ) -> ProvisionReport:
-        """Make a database ready: tables, model, vector column. See :func:`oraclerag.provision.provision`."""
-        report = provision(self.database, model_file=model_file, weights=weights, said=said)
-        self._searcher.forget()
-        return report
-
-    def migrate(self, to: str = "head") -> schema.MigrationReport:
-        """Bring the tables to a revision, ``"head"`` or ``"base"`` (takes all away). Commits.
-
-        Raises SchemaTooNew, PrivilegeMissing, Contention, InputError for a revision that there is not.
-        """
-        return schema.migrate(self.database, to)
-
-    def triggers(self, source: str | None = None, *, apply: bool = False) -> TriggerPlan:
-        """Give the triggers that enqueue changes of the sources' tables, and those of ours that nothing wants any more.
-
-        ``apply`` drops and creates, which commits. Raises UnknownSource, ConfigurationError for tables that cannot have
-        one, SourceError, StatementFailed.
-        """
-        planned = triggering.plan(self.database, self._chosen(source), everything=source is None)
-        if apply:
-            triggering.apply(self.database, planned)
-        return planned
-
-    def apply_triggers(self, planned: TriggerPlan) -> None:
-        """Drop and create what :meth:`triggers` gave, after somebody has seen it; commits. Raises StatementFailed."""
-        triggering.apply(self.database, planned)
-
-    def build_index(
-        self,
-        *,
-        accuracy: int | None = None,
-        partitions: int | None = None,
-        force: bool = False,
-        replace: bool = False,
-    ) -> index.IndexStatus:
-        """Build the vector index if there is none, or anew with ``replace``. See :func:`oraclerag.index.build`."""
-        make = index.rebuild if replace else index.build
-        found = make(self.database, accuracy=accuracy, partitions=partitions, force=force)
-        self._searcher.forget()
-        return found
-
-    def index_status(self) -> index.IndexStatus:
-        """Give the state of the vector index."""
-        return index.status(self.database)
-
-    def queue_status(self, *, max_lag: float | None = None) -> queue.QueueStatus:
-        """Look at the queue: backlog, lag, failures, claims, paused sources, how fast it is worked off.
-
-        A lag over ``max_lag`` seconds is a problem, as rows that were given up and paused sources are. Raises
-        SchemaMissing.
-        """
-        return queue.status(self.database, max_lag=max_lag)
-
-    def paused_sources(self) -> Mapping[str, str]:
-        """Give why sources are paused, by name; workers take none of their rows."""
-        with self.database.connect() as connection:
-            return in_force.read(connection, self.database.schema).paused
-
-    def queue_rows(
-        self,
-        *,
-        state: queue.QueueState | None = None,
-        source: str | None = None,
-        tenant: str | None = None,
-        error: str | None = None,
-        limit: int = 50,
-    ) -> list[queue.QueueRow]:
-        """Give the oldest queue rows, of one state ("READY", "DEAD"), source, tenant or error, or of all.
-
-        ``error`` is a code as :meth:`queue_errors` gives it, or the name of an error class. Raises InputError for one
-        that is not known.
-        """
-        return queue.rows(self.database, queue.Choice(source, tenant, error), state=state, limit=limit)
-
-    def queue_errors(
-        self,
-        *,
-        state: queue.QueueState | None = None,
-        source: str | None = None,
-        tenant: str | None = None,
-        error: str | None = None,
-        limit: int = 50,
-    ) -> list[queue.ErrorGroup]:
-        """Give what went wrong in the queue, most rows first: per error and state how many, with one example."""
-        return queue.errors(self.database, queue.Choice(source, tenant, error), state=state, limit=limit)
-
-    def queue_retry(
-        self,
-        *,
-        error: str | None = None,
-        source: str | None = None,
-        tenant: str | None = None,
-        keys: Iterable[SourceKey] | None = None,
-        postponed: bool = False,
-    ) -> queue.RetryReport:
-        """Make rows that were given up READY again, as if they had never failed; no argument chooses all of them.
-
-        ``postponed`` does the same for rows that wait to be tried again. Rows that a worker has claimed are left alone.
-        Commits, in slices. Raises InputError for an ``error`` that is not known.
-        """
-        chosen = queue.Choice(source, tenant, error, keys=None if keys is None else tuple(keys))
-        return queue.retry(self.database, chosen, postponed=postponed)
-
-    def queue_purge(
-        self,
-        *,
-        dead: bool = False,
-        error: str | None = None,
-        source: str | None = None,
-        tenant: str | None = None,
-        older_than: dt.timedelta | None = None,
-        compact: bool = False,
-        dry_run: bool = False,
-    ) -> queue.PurgeReport:
-        """Forget entities that are gone; with ``dead``, ``error`` or ``older_than`` delete rows that were given up.
-
-        A row that is deleted is a change that is never applied: its entity stays stale or hidden until something
-        enqueues it again. ``source`` and ``tenant`` narrow both; entities that are gone have no tenant, so with one
-        they are kept. ``compact`` makes indexes and table of the queue smaller afterwards. ``dry_run`` counts only.
-        Commits, in slices. Raises InputError for an ``error`` that is not known, PrivilegeMissing where ``compact`` may
-        not.
-        """
-        report = queue.purge(
-            self.database,
-            queue.Choice(source, tenant, error, older_than),
-            dead=dead or error is not None or older_than is not None,
-            gone=tenant is None,
-            dry_run=dry_run,
-        )
-        if not compact or dry_run:
-            return report
-        made = queue.compact(self.database)
-        return dataclasses.replace(report, compacted=made.compacted, skipped=made.skipped)
-
-    def status(self) -> looking.StatusReport:
-        """Look at schema, model, index, sources and queue, and say what is wrong.
-
-        Raises only where the database cannot be reached.
-        """
-        return looking.status(self.database)
+        return scope.resolve(self.settings.tenant, tenants_mapped=tenants_mapped(self._sources))
 
 
 def _of(source: Source, told: Callable[[str, int, int], None] | None) -> Callable[[int, int], None] | None:

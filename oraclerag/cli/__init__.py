@@ -21,10 +21,12 @@ from oraclerag.cli import (
     chunk,
     demo,
     index,
+    ingest,
     local,
     model,
     provision,
     queue,
+    resolution,
     search,
     source,
     status,
@@ -39,7 +41,7 @@ __all__ = ["app", "main"]
 # The order of --help is the order in which one meets the verbs.
 _ORDER = (
     "demo", "local", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "worker", "queue",
-    "chunk", "search", "index", "audit", "status",
+    "ingest", "resolution", "chunk", "search", "index", "audit", "status",
     "verify-oracle",
 )  # fmt: skip
 
@@ -63,7 +65,7 @@ app = typer.Typer(
 )
 for part in (demo, provision, source, backfill, worker, chunk, search, audit, status, verify_oracle):
     part.register(app)
-for group in (local, model, source, queue, index):
+for group in (local, model, source, queue, ingest, resolution, index):
     app.add_typer(group.group)
 
 

@@ -1,6 +1,7 @@
 """What can be indexed: a SELECT with a template (:class:`SelectSource`) or a Python function (:class:`FunctionSource`).
 
-Beside what is configured there are sources of the toolkit's own tables: :class:`FileSource`, what was ingested.
+Beside what is configured there are sources of the toolkit's own tables: :class:`FileSource`, what was ingested, and
+:class:`ResolutionSource`, incidents that were resolved.
 A source gives documents for ids; an id that it does not give is gone. It knows nothing of the queue and the index.
 """
 
@@ -16,12 +17,14 @@ from oraclerag.errors import UnknownSource
 from oraclerag.source.base import Source, SourceProblem, SourceRead
 from oraclerag.source.file import FileSource
 from oraclerag.source.function import FunctionSource, Reader
+from oraclerag.source.resolution import ResolutionSource
 from oraclerag.source.select import SelectSource
 
 __all__ = [
     "FileSource",
     "FunctionSource",
     "Reader",
+    "ResolutionSource",
     "SelectSource",
     "Source",
     "SourceProblem",
@@ -45,7 +48,10 @@ def from_settings(settings: Settings) -> dict[str, Source]:
 
 def built_in(settings: Settings, schema_on: Callable[[oracledb.Connection], str]) -> dict[str, Source]:
     """Make the sources that come with every installation, by name; ``schema_on`` gives the owner of its tables."""
-    sources: list[Source] = [FileSource(settings, schema_on=schema_on)]
+    sources: list[Source] = [
+        FileSource(settings, schema_on=schema_on),
+        ResolutionSource(settings, schema_on=schema_on),
+    ]
     return {source.name: source for source in sources}
 
 

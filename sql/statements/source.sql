@@ -33,3 +33,20 @@ SELECT 1 FROM /*schema*/RAG_FILE f
 UNION ALL
 SELECT 1 FROM /*schema*/RAG_ENTITY e WHERE e.SOURCE_TYPE = :source_type AND e.CHUNKS > 0
 FETCH FIRST 1 ROW ONLY
+
+-- name: resolutions
+-- Resolved incidents, by id; whose one is stands in the row.
+SELECT r.RESOLUTION_ID, r.TENANT_ID, r.COLLECTION, r.TITLE, r.VISIBILITY, r.OWNER_ID, r.VALIDATED_BY, r.VALIDATED_AT,
+  r.RECORDED_AT, r.METADATA, r.SYMPTOM, r.ANALYSIS, r.FIX
+FROM /*schema*/RAG_RESOLUTION r
+WHERE r.RESOLUTION_ID IN (/*ids*/IDS)
+
+-- name: resolution_ids
+SELECT TO_CHAR(r.RESOLUTION_ID) AS SOURCE_ID, r.TENANT_ID AS TENANT_ID FROM /*schema*/RAG_RESOLUTION r
+
+-- name: resolutions_in_use
+-- A resolution, or chunks of one that is gone.
+SELECT 1 FROM /*schema*/RAG_RESOLUTION r
+UNION ALL
+SELECT 1 FROM /*schema*/RAG_ENTITY e WHERE e.SOURCE_TYPE = :source_type AND e.CHUNKS > 0
+FETCH FIRST 1 ROW ONLY

@@ -139,7 +139,7 @@ def _environment(database: LocalDatabase, user: str, folder: Path) -> dict[str, 
 
 
 def found(shell: Shell, *arguments: str) -> list[str]:
-    return [hit["key"]["id"] for hit in shell.json("search", "late", *arguments)["hits"]]
+    return [hit["source"]["id"] for hit in shell.json("search", "late", *arguments)["hits"]]
 
 
 def test_who_asks_decides_what_is_found(shell: Shell) -> None:
@@ -188,7 +188,7 @@ def test_changes_are_followed_through_the_queue(shell: Shell, database: LocalDat
     assert [report["indexed"] for report in reports] == [1]
     assert shell.call("worker", "--once", "--json") == ("", "The queue is empty.\n")
     assert shell.json("queue", "status")["backlog"] == []
-    assert shell.json("search", "a zebra in the warehouse", "--owner", "7", "-k", "1")["hits"][0]["key"]["id"] == "9"
+    assert shell.json("search", "a zebra in the warehouse", "--owner", "7", "-k", "1")["hits"][0]["source"]["id"] == "9"
     with (
         oracledb.connect(user="NOTES", password=shell.environment["ORACLE_PASSWORD"], dsn=database.dsn) as connection,
         connection.cursor() as cursor,
@@ -369,6 +369,31 @@ def test_chunk_shows_the_cuts(shell: Shell) -> None:
     nowhere = {"ORACLE_DSN": "127.0.0.1:1/FREE"}
     refused = shell.call("chunk", "long.txt", "--as", "whole", environment=nowhere, expect=1)
     assert "can be counted without a database: --counter" in refused.stderr
+
+
+def test_a_resolution_is_kept_found_and_removed(shell: Shell) -> None:
+    (shell.folder / "fix.txt").write_text("Add a temporary file.\n")
+    kept = shell.json("resolution", "add", "TEMP is full", "--fix", "@fix.txt", "--symptom", "ORA-1652 at night",
+                      "--type", "tablespace extension", "--env", "PROD", "--owner", "7")  # fmt: skip
+    number = str(kept["id"])
+    assert "is validated. A worker" in shell.call("resolution", "validate", number, "--by", "ana").stderr
+    assert "TEMP is full" in shell.call("resolution", "list", "--validated").stdout
+    assert "There is none" in shell.call("resolution", "list", "--unvalidated").stderr
+    text = shell.call("resolution", "show", number).stdout
+    assert text.startswith(f"[RESOLUTION #{number}] TEMP is full\n")
+    assert "Fix:\nAdd a temporary file.\n" in text
+    shell.call("worker", "--once")
+    [hit] = shell.json("search", "temporary file", "--source", "resolution", "--filter", "metadata.validated_by=ana")[
+        "hits"
+    ]
+    assert hit["metadata"]["oracle_error_primary"] == "ORA-01652"
+    assert "Without a terminal" in shell.call("resolution", "remove", number, expect=1).stderr
+    shell.call("resolution", "remove", number, "--yes")
+    shell.call("worker", "--once")
+    assert shell.json("search", "temporary file", "--source", "resolution")["hits"] == []
+    assert "Error: There is no resolution" in shell.call("resolution", "show", number, expect=1).stderr
+    refused = shell.call("resolution", "add", "t", "--fix", "f", "--type", "magic", expect=1)
+    assert "Tablespace Extension" in refused.stderr
 
 
 def test_provision_and_migrate_again_change_nothing(shell: Shell) -> None:

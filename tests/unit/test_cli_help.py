@@ -14,13 +14,15 @@ from oraclerag.cli import app
 
 VERBS = [
     "demo", "local", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "worker", "queue",
-    "chunk", "search", "index", "audit", "status",
+    "ingest", "resolution", "chunk", "search", "index", "audit", "status",
 ]  # fmt: skip
 GROUPS = {
     "local": ["start", "stop", "status", "reset"],
     "model": ["fetch", "build", "load", "use", "list", "verify", "drop"],
     "source": ["list", "check", "triggers"],
     "queue": ["status", "list", "retry", "purge"],
+    "ingest": ["docs", "diagnostics"],
+    "resolution": ["add", "list", "show", "validate", "remove"],
     "index": ["build", "rebuild", "status"],
 }
 LEAVES = [[verb] for verb in VERBS if verb not in GROUPS] + [[g, verb] for g, verbs in GROUPS.items() for verb in verbs]
