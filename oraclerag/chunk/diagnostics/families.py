@@ -49,17 +49,24 @@ class Family:
 GENERIC = Family("generic")
 
 FAMILIES: tuple[Family, ...] = (
+    Family("adr_xml", experimental=True),
     Family("sqlnet_trace", experimental=True),  # before traces of the database: it too may begin with `Trace file`
     Family("trace_file"),
     Family("tkprof"),
+    Family("awr_html"),
+    Family("addm"),
     Family("statspack"),
     Family("awr_text", experimental=True),
+    Family("ebs_log", experimental=True),  # a log of SQL*Loader may be within
+    Family("ebs_manager", experimental=True),
+    Family("adop", experimental=True),
     Family("rman", experimental=True),
     Family("sql_loader"),
     Family("data_pump"),
     Family("sqlnet"),
     Family("listener", experimental=True),
     Family("alert_log"),
+    Family("spool"),  # anything may be printed in one
     GENERIC,  # takes whatever comes here
 )
 """In the order in which they are tried; the first that recognises a report has it."""

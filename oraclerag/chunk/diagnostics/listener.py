@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from oraclerag.chunk.diagnostics.dates import iso
 from oraclerag.chunk.diagnostics.gathering import Gathering
 from oraclerag.chunk.diagnostics.lines import Line
 from oraclerag.chunk.diagnostics.unit import Unit
 
-__all__ = ["recognises", "units"]
+__all__ = ["described", "hour", "recognises", "units"]
 
 _LINE = re.compile(r"(?P<when>\d{1,2}-[^ \-]{3,5}-\d{4} \d\d:\d\d:\d\d(?::\d{3})?) \* ")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3,9})?(?:Z|[+-]\d\d:\d\d)?[ \t]*$", re.ASCII)
@@ -58,7 +59,7 @@ def units(lines: Iterable[Line]) -> Iterator[Unit]:
                 yield from entry.unit()
             begun = True
             _placed(entry, found["when"])
-            _described(entry, text)
+            entry.metadata |= described(text)
         elif entry.full or (begun and not text.startswith((" ", "\t")) and not _CODE.match(text)):
             yield from entry.unit()
         begun = begun or not _STAMP.match(text)
@@ -70,14 +71,22 @@ def _placed(entry: Gathering, printed: str) -> None:
     when = iso(printed)
     if when is not None:
         entry.metadata["timestamp"] = when
-        entry.section = (f"{when[:10]} {when[11:13]}h",)
+        entry.section = (hour(when),)
 
 
-def _described(entry: Gathering, text: str) -> None:
+def hour(when: str) -> str:
+    """Give the section of a time."""
+    return f"{when[:10]} {when[11:13]}h"
+
+
+def described(text: str) -> dict[str, Any]:
+    """Give what a line says as metadata: instance, service, and the code that it returned."""
+    said: dict[str, Any] = {}
     begin = text[:8000]
     if found := _INSTANCE.search(begin):
-        entry.metadata["instance"] = found[1] or found[2]
+        said["instance"] = found[1] or found[2]
     if found := _SERVICE.search(begin):
-        entry.metadata["service"] = found[1]
+        said["service"] = found[1]
     if (found := _RETURNED.search(text[-16:])) and int(found[1]):
-        entry.metadata["oracle_error_code"] = [f"TNS-{found[1]:0>5}"]
+        said["oracle_error_code"] = [f"TNS-{found[1]:0>5}"]
+    return said
