@@ -4,10 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-__all__ = ["statspack"]
+__all__ = ["awr_html", "optimizer_trace", "sql_trace", "statspack", "tkprof"]
 
 _PAGE = 60
 _RULE = f"{' ' * 10}{'-' * 61}\n"
+
+
+def awr_html(rows: int) -> Iterator[str]:
+    """Give an AWR report as HTML with so many wait events and so many statements."""
+    yield '<html><head><title>AWR Report for DB: SYN1, Inst: syn1, Snaps: 100-101</title></head><body class="awr">\n'
+    yield '<h1 class="awr">\nWORKLOAD REPOSITORY report for\n</h1>\n<h2 class="awr">Wait Events Statistics</h2>\n'
+    yield '<h3 class="awr">Foreground Wait Events</h3>\n<table summary="This table displays Foreground Wait Events">\n'
+    yield "<tr><th>Event</th><th>Waits</th></tr>\n"
+    for number in range(rows):
+        yield f"<tr><td class='awrnc'>synthetic event {number}</td><td align=\"right\">{number * 7:,}</td></tr>\n"
+    yield '</table>\n<h2 class="awr">SQL Statistics</h2><h3 class="awr">Complete List of SQL Text</h3>\n<table>\n'
+    yield "<tr><th>SQL Id</th><th>SQL Text</th></tr>\n"
+    for number in range(rows):
+        text = f"insert into t_syn_{number} values (:b1, :b2)"
+        yield f"<tr><td>{number:013}</td><td>{text}</td></tr>\n"
+    yield "</table>\nEnd of Report\n</body></html>\n"
 
 
 def statspack(rows: int) -> Iterator[str]:
@@ -30,3 +46,90 @@ def statspack(rows: int) -> Iterator[str]:
         yield f"{number * 1000:>15,} {number:>12,} {number % 50:>6} {1_000_000_000 + number}\nModule: e:SQLAP:cp:syn\n"
         yield f"insert into t_syn_{number} (identifier, txt) values (:b1\n, :b2)\n\n"
     yield f"{_RULE}\nEnd of Report\n"
+
+
+_TRACE_HEADER = """Trace file /u01/app/oracle/diag/rdbms/syn1/SYN1/trace/SYN1_ora_4711.trc
+Oracle Database 19c Enterprise Edition Release 19.0.0.0.0 - Production
+Version 19.99.0.0.0
+Node name:\tsynhost
+Instance name: SYN1
+
+
+*** 2031-04-05T06:07:08.000123+02:00 (PDBX(3))
+*** SESSION ID:(77.4242) 2031-04-05T06:07:08.000140+02:00
+*** MODULE NAME:(invoice load) 2031-04-05T06:07:08.000150+02:00
+
+"""
+
+
+def sql_trace(records: int) -> Iterator[str]:
+    """Give a SQL trace with about so many records: waits, binds, recursive statements, numbers that are used again."""
+    yield _TRACE_HEADER
+    written = number = 0
+    while written < records:
+        number += 1
+        cursor, inner = 140_000_000 + number % 50, 150_000_000 + number % 7
+        tim = 5_000_000 + number * 100
+        sql = f"insert into t_syn_{number % 400} (id, txt) values (:b1, 'ORA-00001 is no error')"
+        yield "=====================\n"
+        yield (
+            f"PARSING IN CURSOR #{cursor} len={len(sql)} dep=0 uid=91 oct=2 lid=91 tim={tim} hv={number} "
+            f"ad='7f00aa10' sqlid='{number:0>13}'\n{sql}\nEND OF STMT\n"
+            f"PARSE #{cursor}:c=90,e=101,p=0,cr=0,cu=0,mis=1,r=0,dep=0,og=1,plh=0,tim={tim}\n"
+        )
+        for execution in range(5):
+            yield f"BINDS #{cursor}:\n\n Bind#0\n  oacdty=01 mxl=32(20) mxlc=00 mal=00 scl=00 pre=00\n"
+            yield f'  kxsbbbfp=7f00bb20  bln=32  avl=17  flg=05\n  value="value {execution} of {number}"\n'
+            yield f"WAIT #{inner}: nam='db file sequential read' ela= 812 file#=7 block#=130 blocks=1 obj#=2 tim={tim}\n"
+            yield f"FETCH #{inner}:c=0,e=15,p=1,cr=3,cu=0,mis=0,r=1,dep=1,og=4,plh=77,tim={tim}\n"
+            yield f"WAIT #{cursor}: nam='log file sync' ela= 99 buffer#=1 sync scn=2 p3=0 obj#=-1 tim={tim}\n"
+            yield f"EXEC #{cursor}:c=200,e=1500,p=1,cr=2,cu=4,mis=0,r=1,dep=0,og=1,plh=0,tim={tim}\n"
+        yield f"STAT #{cursor} id=1 cnt=0 pid=0 pos=1 obj=0 op='LOAD TABLE CONVENTIONAL  (cr=2 pr=1 pw=0 time=15 us)'\n"
+        yield f"CLOSE #{cursor}:c=3,e=3,dep=0,type=3,tim={tim}\nXCTEND rlbk=0, rd_only=0, tim={tim}\n"
+        written += 29
+
+
+def tkprof(statements: int) -> Iterator[str]:
+    """Give a TKPROF report with so many statements; every third has a line break in its text, and so no SQL ID."""
+    rule = "*" * 80 + "\n"
+    yield "\nTKPROF: Release 19.0.0.0.0 - Development on Sat Apr 5 06:30:00 2031\n\n"
+    yield f"Trace file: SYN1_ora_4711.trc\nSort options: default\n\n{rule}"
+    yield f"count    = number of times OCI procedure was executed\nrows     = number of rows\n{rule}\n"
+    head = "call     count       cpu    elapsed       disk      query    current        rows\n"
+    dashes = "------- ------  -------- ---------- ---------- ---------- ----------  ----------\n"
+    row = "      1      0.00       0.01          1          3          7           1\n"
+    for number in range(statements):
+        if number % 3:
+            yield f"SQL ID: {number:0>13} Plan Hash: {number + 1}\n\nselect *\nfrom\n t_syn_{number}\n\n\n"
+        else:
+            yield f"BEGIN\n  syn_load_{number}; -- not ORA-06550\nEND;\n\n"
+        yield f"{head}{dashes}Parse  {row}Execute{row}Fetch  {row}{dashes}total  {row}\n"
+        yield "Misses in library cache during parse: 1\nOptimizer mode: ALL_ROWS\nParsing user id: 91  \n\n"
+        yield "Rows (1st) Rows (avg) Rows (max)  Row Source Operation\n---------- ---------- ----------  ------------\n"
+        yield f"         1          1          1  TABLE ACCESS FULL T_SYN_{number} (cr=3 pr=1 pw=0 time=19 us starts=1)\n"
+        yield "\nElapsed times include waiting on following events:\n"
+        yield "  Event waited on                             Times   Max. Wait  Total Waited\n"
+        yield "  ----------------------------------------   Waited  ----------  ------------\n"
+        yield f"  SQL*Net message to client                       1        0.00          0.00\n{rule}\n"
+    for kind in ("NON-RECURSIVE", "RECURSIVE"):
+        yield f"OVERALL TOTALS FOR ALL {kind} STATEMENTS\n\n{head}{dashes}Parse  {row}{dashes}total  {row}\n"
+    yield f"{rule}Trace file: SYN1_ora_4711.trc\n       1  session in tracefile.\n"
+
+
+def optimizer_trace(statements: int) -> Iterator[str]:
+    """Give an optimizer trace with so many statements."""
+    yield _TRACE_HEADER
+    for number in range(statements):
+        yield f"Registered qb: SEL$1 0x7f00aa10 (PARSER)\n---------------------\nQUERY BLOCK SIGNATURE\n{'-' * 21}\n"
+        yield f"  signature (): qb_name=SEL$1 nbfros=1 flg=0\n\n{'*' * 42}\n"
+        yield f"----- Current SQL Statement for this session (sql_id={number:0>13}) -----\n"
+        yield f"select count(*) from t_syn_{number} where id < 100\n{'*' * 43}\n"
+        yield f"  {'*' * 37}\n  PARAMETERS WITH DEFAULT VALUES\n  {'*' * 30}\n"
+        for parameter in range(40):
+            yield f"_optimizer_synthetic_{parameter:<14} = true\n"
+        yield f"{'*' * 39}\nBASE STATISTICAL INFORMATION\n{'*' * 23}\nTable Stats::\n  Table: T_SYN_{number}\n"
+        yield f"Access path analysis for T_SYN_{number}\n{'*' * 39}\nSINGLE TABLE ACCESS PATH \n"
+        yield "  Access Path: TableScan\n    Cost:  18.41  Resp: 18.41  Degree: 0\n  Best:: AccessPath: TableScan\n\n"
+        yield f"{'*' * 39}\n\nOPTIMIZER STATISTICS AND COMPUTATIONS\n{'*' * 39}\nGENERAL PLANS\n{'*' * 39}\n"
+        yield f"Join order[1]:  T_SYN_{number}[T_SYN_{number}]#0\n{'*' * 23}\nBest so far:  Table#: 0  cost: 18.4\n"
+        yield "====================== END SQL Statement Dump ======================\n"

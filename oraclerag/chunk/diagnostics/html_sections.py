@@ -1,0 +1,186 @@
+"""Units of a report that was HTML, from its readable form: headings, notes, tables, preformatted reports inside."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from oraclerag.chunk.diagnostics.gathering import Gathering
+from oraclerag.chunk.diagnostics.html_report import FENCE, cells
+from oraclerag.chunk.diagnostics.lines import Line, first_lines
+from oraclerag.chunk.diagnostics.unit import Unit
+
+__all__ = ["Facts", "units"]
+
+Facts = Mapping[str, Any]
+"""Metadata by the names of the envelope."""
+
+_HEADING = re.compile(r"(?P<level>#{1,6}) (?P<title>\S.{0,300})")
+_RULE = re.compile(r"\|(?:-\|)+$")
+_CAPTION = "Table: "
+_TITLE = 100  # characters of a line above a table that names it
+_PARAGRAPH = 12  # lines, and the notes below a heading
+
+Cut = Callable[[Iterable[Line]], Iterator[Unit]]
+
+
+def units(
+    lines: Iterable[Line],
+    *,
+    row: Callable[[tuple[str, ...], list[str], list[str]], Facts],
+    line: Callable[[str], Facts],
+    inner: Callable[[list[str]], Cut | None],
+    codes: bool = False,
+) -> Iterator[Unit]:
+    """Cut a report; the path of a unit is what its headings below the first level say.
+
+    ``row`` gets the path, the names of the columns and the cells, and says what a row says; ``line`` says what holds
+    from a line on; ``inner`` gives what cuts a preformatted text that begins so, if anything does.
+    """
+    report = _Report(row, line, codes=codes)
+    lines = iter(lines)
+    for found in lines:
+        yield from report.read(found)
+        if found.text == FENCE:
+            yield from _preformatted(report, lines, inner)
+    yield from report.given()
+
+
+def _preformatted(report: _Report, lines: Iterator[Line], inner: Callable[[list[str]], Cut | None]) -> Iterator[Unit]:
+    peeked, rest = first_lines(_to_fence(lines))
+    cut = inner([found.text for found in peeked])
+    if cut is None:
+        for found in rest:
+            yield from report.preformatted(found)
+        return
+    yield from report.given()
+    facts = report.facts
+    for unit in cut(rest):
+        yield dataclasses.replace(unit, section=(*report.path, *unit.section), metadata={**facts, **unit.metadata})
+
+
+def _to_fence(lines: Iterator[Line]) -> Iterator[Line]:
+    for line in lines:
+        yield line
+        if line.text == FENCE:
+            return
+
+
+class _Report:
+    """Where in the report the next line is."""
+
+    def __init__(
+        self,
+        row: Callable[[tuple[str, ...], list[str], list[str]], Facts],
+        line: Callable[[str], Facts],
+        *,
+        codes: bool,
+    ) -> None:
+        self._row_says, self._line_says = row, line
+        self._unit = Gathering()
+        self._unit.codes = codes
+        self._headings: dict[int, str] = {}
+        self._named = ""  # by the line above a table
+        self._alone = ""  # a line that may name a table
+        self._closed = False  # the unit ends before the next line that is not empty
+        self._first: list[str] | None = None  # cells of the first row of a table, before it is known to be a header
+        self._columns: list[str] | None = None  # in a table
+        self._is_header = False
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The titles above the next line."""
+        titles = (title for level, title in sorted(self._headings.items()) if level > 1)
+        return (*titles, self._named) if self._named else tuple(titles)
+
+    @property
+    def facts(self) -> Facts:
+        """What holds from here on."""
+        return self._unit.always
+
+    def given(self) -> Iterator[Unit]:
+        """Give the unit so far."""
+        self._first_was_a_row()
+        for unit in self._unit.unit():
+            yield dataclasses.replace(unit, says_head=self._is_header)
+        self._is_header = self._closed = False
+
+    def read(self, line: Line) -> Iterator[Unit]:
+        """Take a line; give the unit that ends before it."""
+        text = line.text
+        if self._unit.full:
+            yield from self.given()
+        if not text.strip():
+            self._leave_table()
+        elif text.startswith("|"):
+            yield from self._table(text)
+        elif (heading := _HEADING.match(text)) is not None:
+            yield from self._heading(len(heading["level"]), heading["title"])
+        elif text.startswith(_CAPTION):
+            yield from self._caption()
+        else:
+            yield from self._note(text)
+        self._unit.add(line)
+
+    def preformatted(self, line: Line) -> Iterator[Unit]:
+        """Take a line between fences."""
+        if self._unit.long or (self._closed and len(self._unit.lines) >= _PARAGRAPH):
+            yield from self.given()
+        self._unit.always.update(self._line_says(line.text))
+        self._closed = not line.text.strip()
+        self._unit.add(line)
+
+    def _heading(self, level: int, title: str) -> Iterator[Unit]:
+        yield from self.given()
+        self._headings = {above: name for above, name in self._headings.items() if above < level}
+        self._headings[level], self._named, self._alone = title, "", ""
+        self._unit.section, self._unit.head = self.path, ""
+        self._unit.always.update(self._line_says(title))
+
+    def _note(self, text: str) -> Iterator[Unit]:
+        self._alone = text if len(text) <= _TITLE and not text.startswith(("- ", FENCE)) else ""
+        if self._closed or self._alone or len(self._unit.lines) >= _PARAGRAPH:
+            yield from self.given()
+            self._unit.head = ""
+        self._unit.always.update(self._line_says(text))
+
+    def _caption(self) -> Iterator[Unit]:
+        if not self._alone:
+            yield from self.given()
+        else:
+            self._named = self._alone
+            self._unit.section = self.path
+        self._unit.head, self._alone = "", ""
+
+    def _table(self, text: str) -> Iterator[Unit]:
+        if _RULE.match(text):
+            if self._first is not None:
+                self._columns, self._first, self._is_header = self._first, None, True
+                self._unit.head = " | ".join(filter(None, self._columns))
+            return
+        row = cells(text)
+        if self._columns is None and self._first is None:
+            if self._closed:
+                yield from self.given()
+                self._unit.head = ""
+            self._first = row
+            return
+        yield from self.given()
+        self._unit.metadata.update(self._said(row))
+
+    def _first_was_a_row(self) -> None:
+        if self._first is not None:
+            self._columns, row, self._first = [], self._first, None
+            self._unit.metadata.update(self._said(row))
+
+    def _said(self, row: list[str]) -> Facts:
+        self._unit.always.update(self._line_says(" | ".join(row)))
+        return self._row_says(self.path, self._columns or [], row)
+
+    def _leave_table(self) -> None:
+        if self._first is not None or self._columns is not None:
+            self._first_was_a_row()
+            self._columns = None
+            self._closed = True
