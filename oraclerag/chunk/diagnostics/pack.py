@@ -74,6 +74,7 @@ class _Packer:
         self._run = Run(window)
         self._open = 0  # where in the run its last section begins; what is before it are small sections, whole
         self._begun = False  # the last section has given chunks already
+        self._given: list[Piece] = []  # what the last chunk was made of
 
     def add(self, piece: Piece) -> Iterator[Chunk]:
         """Take a piece; give the chunks that are full by it."""
@@ -90,27 +91,23 @@ class _Packer:
                 self._run.add(piece)
                 return
         if self._run.pieces:
-            given = self._run.pieces
-            yield from self._give(given)
+            yield from self._give(self._run.pieces)
             self._begun = True
-            self._run = self._repeated(given, piece)
-            if self._run.takes(piece):
-                self._run.add(piece)
-                return
-            self._run = Run(self.window)
-        if self._run.takes(piece):
+        if Run(self.window).takes(piece):
+            self._run = self._repeated(piece)
             self._run.add(piece)
-            return
-        yield from self._cut(piece)
+        else:
+            yield from self._cut(piece)
 
     def _cut(self, piece: Piece) -> Iterator[Chunk]:
         """Give a piece that is larger than the window in parts; the last one is held, others may fit in behind it."""
         free = min(self._overlap, self.window.tokens // 4)
+        self._run = Run(self.window)
         for part in self.window.parts(piece, Run(self.window, [piece]).head, free):
-            if held := self._run.pieces:
-                yield from self._give(held)
+            if self._run.pieces:
+                yield from self._give(self._run.pieces)
                 self._begun = True
-                self._run = self._repeated(held, part)
+            self._run = self._repeated(part)
             self._run.add(part)
 
     def end(self) -> Iterator[Chunk]:
@@ -135,20 +132,24 @@ class _Packer:
             self._run = Run(self.window)
         self._open, self._begun = len(pieces), False
 
-    def _repeated(self, given: list[Piece], piece: Piece) -> Run:
-        """Give the run that begins with the last lines of the chunk before, as far as the next piece fits behind."""
-        room = self._overlap
+    def _repeated(self, piece: Piece) -> Run:
+        """Give the run that begins with the last lines of the last chunk, as far as the next piece fits behind them.
+
+        Units are repeated whole; where not even the last one has room its last lines are, unless it has error codes:
+        half a stack is worth less than none.
+        """
+        given = self._given if self._begun else []
+        room = min(self._overlap, Run(self.window, [piece]).room)
         taken: list[Piece] = []
         for last in reversed(given[1:]):
             if last.tokens > room or last.within or not last.raw.endswith("\n"):
                 break
             taken.insert(0, last)
             room -= last.tokens
-        if not taken and given[-1].unit.section == piece.unit.section:
+        if given and not taken:
             last = given[-1]
-            whole = not last.continued and last.unit.codes and error_codes.find(last.text)
-            room = min(room, Run(self.window, [piece]).room)
-            if not whole and (tail := self.window.tail(last, room)) is not None:
+            stack = not last.continued and last.unit.codes and error_codes.find(last.text)
+            if not stack and (tail := self.window.tail(last, room)) is not None:
                 taken = [tail]
         while taken and not "".join(part.text for part in taken).strip():
             taken = []
@@ -162,7 +163,9 @@ class _Packer:
         """Make a chunk of pieces; several where the sum of their tokens was less than the whole has."""
         while pieces:
             count = self._fitting(pieces)
-            if count:
+            if count < len(pieces) and self._given and pieces[0].end <= self._given[-1].end:
+                pieces = pieces[1:]  # was only repeated
+            elif count:
                 yield from self._chunk(Run(self.window, pieces[:count]))
                 pieces = pieces[count:]
             else:
@@ -186,6 +189,7 @@ class _Packer:
         return self.window.limits.fits(Run(self.window, pieces).head + _text(pieces))
 
     def _chunk(self, run: Run) -> Iterator[Chunk]:
+        self._given = run.pieces
         text = _text(run.pieces)
         if not text.strip():
             return
