@@ -11,6 +11,7 @@ from oraclerag.cli.options import Json, opened, output
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
+    from oraclerag.ingest.text import FileText
     from oraclerag.model.window import Reads
     from oraclerag.preview import Preview
     from oraclerag.rag import Rag
@@ -48,6 +49,13 @@ def chunk(
             help="Count without a database: minilm-l6 if it was fetched, a model's folder, or cl100k.",
         ),
     ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option("--encoding", metavar="NAME", help="Of a file without a byte order mark (default: utf-8)."),
+    ] = None,
+    max_size: Annotated[
+        float, typer.Option("--max-size", metavar="MB", min=0.000001, help="A larger file is not read.")
+    ] = 100.0,
     html: Annotated[
         Path | None, typer.Option("--html", metavar="PATH", help="Write a page that colours the chunks.")
     ] = None,
@@ -55,23 +63,31 @@ def chunk(
 ) -> None:
     """Show how a text would be cut, without storing it.
 
-    Tokens are counted as the model in force counts them, or as --counter does.
+    Tokens are counted as the model in force counts them, or as --counter does. Secrets that reports show are masked, as
+    `ingest` does.
     """
     from oraclerag.cutting import Cutting
     from oraclerag.preview import guessed, preview
 
     screen = output(json)
-    text = _text(file)
+    read = _read(file, encoding, int(max_size * 1_000_000))
+    text = read.body
     if chunker is None:
         chunker = "passages" if preset is not None else guessed(text)
+    if read.replaced:
+        screen.say(f"{read.replaced:,} characters replaced; --encoding says in which encoding it is.")
+    if chunker == "diagnostics":
+        from oraclerag.chunk.diagnostics.secrets import masked
+
+        text = masked(text)
     cutting = Cutting(chunker, preset, size, overlap, allow_truncation)
     with opened() as rag:
-        shown = preview(text, _model(rag, counter), rag.settings.cutting(cutting), title=title)
+        shown = preview(text, _model(rag, counter), rag.settings.cutting(cutting), title=title or read.title)
     if html is not None:
         from oraclerag.chunk_page import page
 
         with html.open("w", encoding="utf-8") as out:
-            out.writelines(page(shown, title or ("standard input" if file == "-" else Path(file).name)))
+            out.writelines(page(shown, title or read.title))
         screen.say(f"{html} shows the chunks.")
     if json:
         screen.data(_records(shown))
@@ -79,15 +95,24 @@ def chunk(
         _table(screen, shown)
 
 
-def _text(file: str) -> str:
+def _read(file: str, encoding: str | None, max_bytes: int) -> FileText:
+    """Read a text as ``ingest`` does."""
     import sys
 
     from oraclerag.errors import InputError
+    from oraclerag.ingest.find import STANDARD_INPUT, Found
+    from oraclerag.ingest.text import Refused, known_encoding, read
 
+    path = None if file == STANDARD_INPUT else Path(file)
+    found = Found("standard input" if path is None else path.name, path)
+    if path is not None and not path.exists():
+        raise InputError(f"There is no file {file!r}.")
     try:
-        return sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file!r} cannot be read as a text in UTF-8.") from error
+        return read(
+            found, sys.stdin.buffer, max_bytes=max_bytes, encoding=known_encoding(encoding) if encoding else None
+        )
+    except Refused as error:
+        raise InputError(f"{file!r} cannot be cut: {error.reason}.") from error
 
 
 def _model(rag: Rag, counter: str | None) -> Reads:
