@@ -45,7 +45,8 @@ _ACCESS = re.compile(r"Access path analysis for (?P<table>\S{1,130})")
 _JOIN_ORDER = re.compile(r"(?P<order>Join order\[\d{1,9}\]:.{0,120})", re.ASCII)
 _PIECE = re.compile(
     r"(?:Registered qb: |(?:Table|Index|Column) Stats::|Now joining: |Join order\[|Access path analysis for "
-    r"|Considering |Final cost for query block|Final query after transformations:|kkoqbc: |  Access Path: |query block |Best so far:)"
+    r"|Considering |Final cost for query block|Final query after transformations:|kkoqbc: |  Access Path: "
+    r"|query block |Best so far:)"
 )
 _FINAL = re.compile(r"Final query after transformations:")
 _PLAN_HASH = re.compile(r"[Pp]lan[_ ]hash(?:_value|[ _]value)?[ =:]{1,3}(?P<plh>[1-9]\d{0,11})\b", re.ASCII)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from oraclerag.chunk.diagnostics import erp
 from oraclerag.chunk.diagnostics.dates import iso
 
 __all__ = ["HEAD", "MARK", "Session"]
@@ -26,6 +27,7 @@ MARK = re.compile(
 _FIELD = re.compile(r"(?P<key>Instance name|Node name|Database name)(?: = |:)[ \t]*(?P<value>\S.*)$", re.ASCII)
 # .../trace/<instance>_ora_<process>[_<identifier>].trc
 _PATH_INSTANCE = re.compile(r"(?:.*[/\\])?(?P<instance>[A-Za-z0-9$#]{1,30})_[a-z0-9]{3,5}_\d+[^/\\]*\.trc$", re.ASCII)
+_BUSINESS = re.compile(r"e:(?P<product>[A-Z]{2,8}):", re.ASCII)
 
 _NAMES = {
     "Instance name": "instance",
@@ -89,3 +91,12 @@ class Session:
             self._said[name] = value
         else:
             self._said.pop(name, None)
+        if name in ("db_module", "db_action"):
+            self._business()
+
+    def _business(self) -> None:
+        """Say which module of E-Business Suite is at work: it marks its sessions ``e:SQLAP:cp:…``."""
+        self._said.pop("erp_module", None)
+        for name in ("db_action", "db_module"):
+            if (found := _BUSINESS.match(self._said.get(name, ""))) and (module := erp.by_product(found["product"])):
+                self._said["erp_module"] = module
