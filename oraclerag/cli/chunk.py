@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -179,11 +180,16 @@ def _table(screen: Output, shown: Preview) -> None:
     )
 
 
-def _said(metadata: Any) -> str:
+def _said(metadata: Mapping[str, Any]) -> str:
     """Give what a chunk says of itself in a few words: its codes, else names and values."""
     from oraclerag.console import one_line
 
-    codes = metadata.get("oracle_error_code")
-    if codes:
-        return one_line(", ".join([codes] if isinstance(codes, str) else map(str, codes)), 22)
-    return one_line(", ".join(f"{name}={value}" for name, value in metadata.items()), 22)
+    told = {name: value for name, value in metadata.items() if name not in ("report_family", "timestamp")}
+    if "oracle_error_code" in told:
+        told = {"": told["oracle_error_code"]}
+    words = [f"{name}={_listed(value)}" if name else _listed(value) for name, value in told.items()]
+    return one_line(", ".join(words), 22)
+
+
+def _listed(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
