@@ -25,6 +25,8 @@ STANDARD_INPUT = "-"
 NAME_BYTES = 1000
 """What RAG_FILE.FILE_PATH holds."""
 
+_APART = "Ingest them one by one, each with a --name or a --collection; or name a --root that both lie in."
+
 _DOCUMENTS = {
     "", ".adoc", ".asciidoc", ".htm", ".html", ".markdown", ".md", ".mdown", ".pdf", ".rst", ".text", ".txt", ".xhtml",
 }  # fmt: skip
@@ -68,29 +70,47 @@ def find(paths: Sequence[str | os.PathLike[str]], kind: FileKind, *, root: Path 
     base = None if root is None else _absolute(root)
     if base is not None and not base.is_dir():
         raise InputError(f"There is no folder {str(root)!r}, which is to be the root.")
+    meant = [one for given in paths for one in _meant(os.fspath(given))]
+    folders = [one.path for one in meant if one.path is not None and one.is_folder]
     roots: dict[str, Path] = {}
-    for given in [os.fspath(path) for path in paths]:
-        if given == STANDARD_INPUT:
-            listing.files.append(Found(_name_of_input(name), None))
+    singles: list[Found] = []
+    for one in meant:
+        if one.path is None:
+            singles.append(Found(_name_of_input(name), None))
             continue
-        for path, start in _meant(given):
-            top = base if base is not None else start
-            first = name if name is not None else _text(top.name)
-            if not first:
-                raise InputError(f"The folder {str(top)!r} has no name.", hint="Give it one with --name.")
-            prefix = _prefix(first, path if path.is_dir() else path.parent, top, given)
-            if path.is_dir():
-                if roots.setdefault(prefix, path) != path:
-                    raise InputError(
-                        f"Two folders would have the name {prefix[:-1]!r}: {str(roots[prefix])!r} and {str(path)!r}.",
-                        hint="Ingest them one by one, each with a --name or a --collection; or give a --root of both.",
-                    )
-                listing.folders.append(prefix)
-                _Walk(listing, kind, os.path.realpath(path)).folder(str(path), prefix)
-            else:
-                listing.files.append(Found(prefix + _text(path.name), path))
+        prefix = _prefix(one, base, name)
+        if not one.is_folder:
+            singles.append(Found(prefix + _text(one.path.name), one.path))
+        elif not any(_is_seen_from(other, one.path) for other in folders):
+            if roots.setdefault(prefix, one.path) != one.path:
+                raise InputError(
+                    f"Two folders would have the name {prefix[:-1]!r}: {str(roots[prefix])!r} and {str(one.path)!r}.",
+                    hint=_APART,
+                )
+            listing.folders.append(prefix)
+            _Walk(listing, kind, os.path.realpath(one.path)).folder(str(one.path), prefix)
+    listing.files += singles  # after the folders: what lies in one has the name that it has there
     _settle(listing)
     return listing
+
+
+@dataclass(frozen=True, slots=True)
+class _Meant:
+    """What an argument means: a path, and the folder at which names start; no path is standard input."""
+
+    given: str
+    path: Path | None
+    start: Path
+    is_folder: bool = False
+
+
+def _is_seen_from(folder: Path, path: Path) -> bool:
+    """Whether walking through a folder comes to another one, below it."""
+    return path != folder and path.is_relative_to(folder) and not _is_hidden(path.relative_to(folder))
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def _absolute(path: str | os.PathLike[str]) -> Path:
@@ -98,11 +118,13 @@ def _absolute(path: str | os.PathLike[str]) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100 - it would follow links
 
 
-def _meant(given: str) -> Iterator[tuple[Path, Path]]:
-    """Give the absolute paths that an argument means, each with the folder that names start with."""
+def _meant(given: str) -> Iterator[_Meant]:
+    if given == STANDARD_INPUT:
+        yield _Meant(given, None, Path())
+        return
     path = _absolute(given)
     if os.path.lexists(path):
-        yield path, path if path.is_dir() else path.parent
+        yield _Meant(given, path, path, is_folder=True) if path.is_dir() else _Meant(given, path, path.parent)
         return
     if not glob.has_magic(given):
         raise InputError(f"There is no file or folder {given!r}.")
@@ -112,7 +134,7 @@ def _meant(given: str) -> Iterator[tuple[Path, Path]]:
     if not files:
         raise InputError(f"No file matches {given!r}.", hint="Hidden files are left out; ** stands for any folders.")
     for one in files:
-        yield one, fixed
+        yield _Meant(given, one, fixed)
 
 
 def _fixed(parts: Sequence[str]) -> Iterator[str]:
@@ -122,11 +144,17 @@ def _fixed(parts: Sequence[str]) -> Iterator[str]:
         yield part
 
 
-def _prefix(first: str, folder: Path, top: Path, given: str) -> str:
+def _prefix(one: _Meant, base: Path | None, name: str | None) -> str:
+    """Give the beginning of the names of what lies in a folder, or beside a file."""
+    assert one.path is not None  # noqa: S101 - standard input lies nowhere
+    top = base if base is not None else one.start
+    first = name if name is not None else _text(top.name)
+    if not first:
+        raise InputError(f"The folder {str(top)!r} has no name.", hint="Give it one with --name.")
     try:
-        below = folder.relative_to(top)
+        below = (one.path if one.is_folder else one.path.parent).relative_to(top)
     except ValueError:
-        raise InputError(f"{given!r} does not lie in the folder {str(top)!r}, which is the root.") from None
+        raise InputError(f"{one.given!r} does not lie in the folder {str(top)!r}, which is the root.") from None
     return "/".join((first, *map(_text, below.parts), ""))
 
 
@@ -138,7 +166,7 @@ def _name_of_input(name: str | None) -> str:
 
 def _refuse_name(name: str) -> None:
     parts = PurePosixPath(name).parts
-    if not fits(name, NAME_BYTES) or "/".join(parts) != name or {".", ".."} & set(parts):
+    if not fits(name, NAME_BYTES) or "/".join(parts) != name or {"/", ".", ".."} & set(parts):
         raise InputError(
             f"{name!r} is no name for what is ingested: words with / between them, none of them . or .., "
             f"{NAME_BYTES} bytes at the most."
@@ -153,25 +181,23 @@ def _text(name: str) -> str:
 
 def _settle(listing: Listing) -> None:
     """Leave one of each file, refuse names that are too long, and two files of one name."""
-    places: dict[str, Found] = {}
-    real: set[str] = set()
+    places: dict[str, Path | None] = {}
+    paths: set[Path | None] = set()
     kept = []
     for found in listing.files:
-        place = STANDARD_INPUT if found.path is None else os.path.realpath(found.path)
-        other = places.get(found.name)
-        if other is not None and (STANDARD_INPUT if other.path is None else os.path.realpath(other.path)) != place:
-            raise InputError(
-                f"Two files would have the name {found.name!r}: {str(other.path)!r} and {str(found.path)!r}.",
-                hint="Ingest them one by one, each with a --name or a --collection; or give a --root of both.",
-            )
-        if other is not None or place in real:
+        if found.path in paths:
             continue
-        places[found.name] = found
-        real.add(place)
-        if not fits(found.name, NAME_BYTES):
-            listing.refused.append(Refusal(found.name, f"its name is longer than {NAME_BYTES} bytes", failed=True))
-        else:
+        paths.add(found.path)
+        other = places.setdefault(found.name, found.path)
+        if other != found.path:
+            if other is not None and found.path is not None and other.resolve() == found.path.resolve():
+                continue
+            both = " and ".join("standard input" if path is None else repr(str(path)) for path in (other, found.path))
+            raise InputError(f"Two files would have the name {found.name!r}: {both}.", hint=_APART)
+        if fits(found.name, NAME_BYTES):
             kept.append(found)
+        else:
+            listing.refused.append(Refusal(found.name, f"its name is longer than {NAME_BYTES} bytes", failed=True))
     listing.files = kept
 
 

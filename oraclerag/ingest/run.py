@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -63,6 +64,11 @@ class Options:
             value = getattr(self, what)
             if value is not None and not fits(value, _NAME_BYTES):
                 raise InputError(f"The {what} must be a text of 1 to {_NAME_BYTES} bytes.")
+        try:
+            known = json.loads(json.dumps(dict(self.metadata), allow_nan=False))
+        except (TypeError, ValueError, RecursionError):
+            raise InputError("metadata must be a mapping that has a JSON form.") from None
+        object.__setattr__(self, "metadata", known)
         if self.max_bytes < 1:
             raise InputError(f"The largest size is {self.max_bytes} bytes, but must be 1 at least.")
 
@@ -213,7 +219,7 @@ class _Run:
             visibility=options.visibility,
             owner=options.owner,
             occurred_at=in_utc(options.occurred_at, "UTC"),
-            metadata={**options.metadata, **options.envelope.as_metadata()},
+            metadata={"file": found.name, **options.metadata, **options.envelope.as_metadata()},
             body=body,
         )
         return row, IngestedFile(found.name, "unchanged", replaced=text.replaced, masked=secrets)
