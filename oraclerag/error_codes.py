@@ -159,8 +159,7 @@ def _numbered(text: str, *, any_case: bool) -> Iterator[Code]:
         facility = name[1]
         if any_case and facility not in _FACILITIES:
             facility = _spelled(facility)
-            known = _FACILITIES.get(facility)
-            if name[1] != facility and known is not None and known.word:
+            if name[1] != facility and (facility == _APP or _FACILITIES.get(facility, _PRINTED).word):
                 continue
         code = _normal(facility, hit[1])
         if code is not None:
