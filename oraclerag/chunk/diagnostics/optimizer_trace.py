@@ -50,6 +50,7 @@ _PIECE = re.compile(
 )
 _FINAL = re.compile(r"Final query after transformations:")
 _PLAN_HASH = re.compile(r"[Pp]lan[_ ]hash(?:_value|[ _]value)?[ =:]{1,3}(?P<plh>[1-9]\d{0,11})\b", re.ASCII)
+_ACCESS_PATHS = "SINGLE TABLE ACCESS PATH"
 _NAMED_BY = 4000  # characters of a statement
 _KINDS = (
     re.compile(r"Registered qb: \S"),
@@ -113,7 +114,8 @@ class OptimizerTrace(Machine):
             self._go_to(title or "notes")
             self._after_title = title is not None and _DASHED_TITLE.match(text) is None
         elif (title := self._title_of(text, rules)) is not None:
-            self._go_to(title)
+            # The title of an access path stands behind the line that names its table.
+            self._go_to(title, self._head if title == self._title == _ACCESS_PATHS else "")
             self._after_title = _DASHED_TITLE.match(text) is None
         else:
             self._part(gap, text)
@@ -160,7 +162,7 @@ class OptimizerTrace(Machine):
     def _part(self, gap: Sequence[Line], text: str) -> None:
         """Begin a unit where the line begins a part, or enough is written."""
         if access := _ACCESS.match(text):
-            self._go_to("access paths", f"Access path analysis for {access['table']}")
+            self._go_to(_ACCESS_PATHS, f"Access path analysis for {access['table']}")
         elif order := _JOIN_ORDER.match(text):
             self._go_to("join orders", order["order"].strip())
         elif _FINAL.match(text):

@@ -196,8 +196,8 @@ class _Report:
             and (_ROW.match(text) if self._in_rows else _EVENT.match(text))
         ):
             self._unit(self._table)
-        elif _CALL_HEAD.match(text) and self._section[-1].startswith("overall"):
-            self._table = ""
+        elif _CALL_HEAD.match(text) and self.writer.size >= 2 * ENOUGH:
+            self._unit()
         self.writer.add(line)
         self._note(text)
 
