@@ -21,8 +21,8 @@ __all__ = ["chunks"]
 def chunks(text: str | Iterable[str], limits: Limits, cutting: Cutting, title: str | None = None) -> Iterator[Chunk]:
     """Cut a report, or the parts that it comes in; nothing where it has nothing but blanks.
 
-    A chunk's text is its span of the report with rules and padding shortened (:func:`pack.shortened`). Its metadata
-    name the family, ``report_family``, and what its lines say.
+    A chunk's text is its span of the report with rules, padding and repeated entries shortened
+    (:func:`pack.shortened`). Its metadata name the family, ``report_family``, and what its lines say.
     """
     from oraclerag.chunk.diagnostics import families, pack
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from oraclerag.chunk.diagnostics.dates import iso
 from oraclerag.chunk.diagnostics.lines import Line
 
-__all__ = ["ERRORS_IN_FILE", "FATAL_NI", "GRID", "UNDO", "Entry", "entries", "joined", "stamped", "wanted_next"]
+__all__ = ["ERRORS_IN_FILE", "FATAL_NI", "GRID", "UNDO", "Entry", "entries", "joined", "runs", "stamped", "wanted_next"]
 
 _STAMP = re.compile(
     r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d"
@@ -50,6 +50,8 @@ _PACKAGE = ("Use ADRCI", "See Note")
 _SECONDS = 2  # within which an entry may continue an earlier one
 _BETWEEN = 3  # entries of other processes between the two
 _JOINED_LINES = 200
+_RUN = 500  # entries that say the same
+_RUN_LINES = 4  # of one of them, its stamp included
 
 
 @dataclass(slots=True)
@@ -58,6 +60,7 @@ class Entry:
 
     ``texts`` is what its lines say. ``when`` is the printed time in ISO 8601. ``prefix`` is the container that stands
     before its message, ``writer`` the process, where it is said; ``begins``: it has a stamp of its own.
+    ``occurrences``: it is a run of so many entries that say the same, each with its stamp.
     """
 
     lines: list[Line] = field(default_factory=list)
@@ -66,6 +69,7 @@ class Entry:
     prefix: str | None = None
     writer: str | None = None
     begins: bool = False
+    occurrences: int = 1
     characters: int = 0
 
     def add(self, line: Line, text: str) -> None:
@@ -181,6 +185,29 @@ def joined(
     if held is not None:
         yield held
     yield from between
+
+
+def runs(found: Iterable[Entry]) -> Iterator[Entry]:
+    """Give entries that say the same, one after the other on one day, as one entry, a few hundred of them at most."""
+    held: Entry | None = None
+    said: list[str] = []
+    for entry in found:
+        if (
+            held is not None
+            and entry.begins
+            and entry.texts == said
+            and entry.prefix == held.prefix
+            and (entry.when or "")[:10] == (held.when or "")[:10]
+            and held.occurrences < _RUN
+        ):
+            held.extend(entry)
+            held.occurrences += 1
+            continue
+        if held is not None:
+            yield held
+        held, said = entry, list(entry.texts) if len(entry.texts) <= _RUN_LINES else []
+    if held is not None:
+        yield held
 
 
 def _continues(wanted: re.Pattern[str], entry: Entry) -> bool:

@@ -20,6 +20,7 @@ from oraclerag.chunk.diagnostics.alert_entries import (
     Entry,
     entries,
     joined,
+    runs,
     stamped,
 )
 from oraclerag.chunk.diagnostics.gathering import Gathering
@@ -67,7 +68,7 @@ def units(lines: Iterable[Line]) -> Iterator[Unit]:
 def sectioned(entries: Iterable[Entry]) -> Iterator[Unit]:
     """Give entries as units in the sections of their day: a startup, a shutdown, a list of parameters, or none."""
     reader = _Reader()
-    for entry in entries:
+    for entry in runs(entries):
         yield from reader.units(entry)
 
 
@@ -148,6 +149,8 @@ class _Reader:
                 self.always["instance"] = found[1]
             if found := UNDO.match(text):
                 said |= {"sql_id": found[1]} if found[1] else {}
+        if entry.occurrences > 1:
+            said["occurrences"] = entry.occurrences
         if container is not None:
             said["container"] = container
         return said

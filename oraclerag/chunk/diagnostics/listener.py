@@ -48,20 +48,28 @@ def units(lines: Iterable[Line]) -> Iterator[Unit]:
     entry = Gathering()
     entry.section = ("start",)
     begun = False  # the entry has more than its stamp
+    said: str | None = None  # by the line before, behind its time
+    hours = ""  # of that time
     for line in lines:
         text = line.text
+        found = _LINE.match(text)
         if _STAMP.match(text):
             yield from entry.unit()
-            begun = False
+            begun, said = False, None
             _placed(entry, text)
-        elif found := _LINE.match(text):
-            if begun:
-                yield from entry.unit()
-            begun = True
-            _placed(entry, found["when"])
-            entry.metadata |= described(text)
+        elif found is not None:
+            if said == text[found.end() :] and not entry.full and found["when"][:14] == hours:
+                entry.metadata["occurrences"] = entry.metadata.get("occurrences", 1) + 1
+            else:
+                if begun:
+                    yield from entry.unit()
+                begun, said, hours = True, text[found.end() :], found["when"][:14]
+                _placed(entry, found["when"])
+                entry.metadata |= described(text)
         elif entry.full or (begun and not text.startswith((" ", "\t")) and not _CODE.match(text)):
             yield from entry.unit()
+        if found is None:
+            said = None
         begun = begun or not _STAMP.match(text)
         entry.add(line)
     yield from entry.unit()
