@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-__all__ = ["awr_html", "optimizer_trace", "sql_trace", "statspack", "tkprof"]
+__all__ = ["alert_log", "awr_html", "listener_log", "optimizer_trace", "plan", "sql_trace", "statspack", "tkprof"]
 
 _PAGE = 60
 _RULE = f"{' ' * 10}{'-' * 61}\n"
@@ -24,6 +24,19 @@ def awr_html(rows: int) -> Iterator[str]:
         text = f"insert into t_syn_{number} values (:b1, :b2)"
         yield f"<tr><td>{number:013}</td><td>{text}</td></tr>\n"
     yield "</table>\nEnd of Report\n</body></html>\n"
+
+
+def plan(rows: int) -> Iterator[str]:
+    """Give a plan with so many rows, and a predicate for each."""
+    yield "SQL_ID  9z8y7x6w5v4u3, child number 0\n-------------------------------------\nselect 1 from t_syn\n \n"
+    yield "Plan hash value: 1231231234\n \n"
+    rule = f"{'-' * 60}\n"
+    yield f"{rule}| Id    | Operation         | Name            | Rows      |\n{rule}"
+    for number in range(rows):
+        yield f"|* {number:>5} | TABLE ACCESS FULL | T_SYN_{number:<9} | {number * 7:>9} |\n"
+    yield f"{rule} \nPredicate Information (identified by operation id):\n---------------------------------------------------\n"
+    for number in range(rows):
+        yield f'{number:>6} - filter("ID"={number})\n'
 
 
 def statspack(rows: int) -> Iterator[str]:
@@ -133,3 +146,41 @@ def optimizer_trace(statements: int) -> Iterator[str]:
         yield f"{'*' * 39}\n\nOPTIMIZER STATISTICS AND COMPUTATIONS\n{'*' * 39}\nGENERAL PLANS\n{'*' * 39}\n"
         yield f"Join order[1]:  T_SYN_{number}[T_SYN_{number}]#0\n{'*' * 23}\nBest so far:  Table#: 0  cost: 18.4\n"
         yield "====================== END SQL Statement Dump ======================\n"
+
+
+def alert_log(entries: int) -> Iterator[str]:
+    """Give an alert log of 19c with so many entries: log switches, errors, noise, what is stamped apart, a startup."""
+    for number in range(entries):
+        day, second = number // 2000 % 28 + 1, number % 2000
+        stamp = f"2031-04-{day:02}T{second // 100:02}:{second % 60:02}:{number % 60:02}.{number % 10**6:06}+02:00\n"
+        kind = number % 10
+        if number % 5000 == 4999:
+            yield f"{stamp}Starting ORACLE instance (normal) (OS id: {number})\nSystem parameters with non-default values:\n"
+            yield "".join(f"  synthetic_parameter_{at:<8} = {at}\n" for at in range(40))
+            yield f"{stamp}Completed: ALTER DATABASE OPEN\n"
+        elif kind < 5:
+            yield f"{stamp}WARNING: inbound connection timed out (ORA-3136)\n"
+        elif kind < 8:
+            yield f"{stamp}Thread 1 advanced to log sequence {number} (LGWR switch),  current SCN: {number * 7}\n"
+            yield f"  Current log# 1 seq# {number} mem# 0: /u02/oradata/SYN1/redo01.log\n"
+        elif kind == 8:
+            yield f"{stamp}PDBX(3):ORA-01555 caused by SQL statement below (SQL ID: {number:013}, SCN: 0x{number:x}):\n"
+            yield f"{stamp}PDBX(3):SELECT *\nFROM appx.t_syn_{number}\n"
+        else:
+            yield f"{stamp}Errors in file /u01/app/oracle/diag/rdbms/syn1/SYN1/trace/SYN1_j001_{number}.trc:\n"
+            yield f'ORA-12012: error on auto execute of job "APPX"."JOB_{number}"\nORA-01438: value larger than allowed\n'
+            yield f'ORA-06512: at "APPX.CLOSE_PKG", line {number % 900}\n'
+
+
+def listener_log(lines: int) -> Iterator[str]:
+    """Give a listener's log with about so many lines: connections, failures, announcements of services."""
+    for number in range(lines):
+        stamp = f"05-APR-2031 {number // 3600 % 24:02}:{number // 60 % 60:02}:{number % 60:02}"
+        if number % 10 == 9:
+            yield f"{stamp} * service_update * SYN1 * 0\n"
+            continue
+        code = 12514 if number % 50 == 7 else 0
+        yield f"{stamp} * (CONNECT_DATA=(SERVICE_NAME=svc{code})(CID=(PROGRAM=app)(HOST=client{number % 40})(USER=appx)))"
+        yield f" * (ADDRESS=(PROTOCOL=tcp)(HOST=192.0.2.20)(PORT={20000 + number % 40000})) * establish * svc * {code}\n"
+        if code:
+            yield "TNS-12514: TNS:listener does not currently know of service requested in connect descriptor\n"

@@ -66,6 +66,8 @@ FAMILIES: tuple[Family, ...] = (
     Family("sqlnet"),
     Family("listener", experimental=True),
     Family("alert_log"),
+    Family("sql_monitor", experimental=True),
+    Family("plan"),
     Family("spool"),  # anything may be printed in one
     GENERIC,  # takes whatever comes here
 )

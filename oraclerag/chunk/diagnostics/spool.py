@@ -8,13 +8,12 @@ SP2-, and the rows of ``show errors``. A plan in a result is cut by the rules of
 from __future__ import annotations
 
 import dataclasses
-import functools
-import importlib.util
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from oraclerag import error_codes
+from oraclerag.chunk.diagnostics import plan
 from oraclerag.chunk.diagnostics.gathering import Gathering
 from oraclerag.chunk.diagnostics.lines import Line
 from oraclerag.chunk.diagnostics.unit import Unit
@@ -54,7 +53,6 @@ _RESULT = (
 _LEAD_IN = 40  # lines of comments and settings before a statement
 _KEPT = 100  # characters of a statement in the path of its section
 _HEADER = 240  # characters of the names of columns
-_PLANS = "plan_table"
 
 
 def recognises(lines: list[str]) -> bool:
@@ -106,10 +104,10 @@ class _Spool:
                     self.statement.append(more["text"])
             elif self.asking and not self.statement and not text.strip():
                 pass
-            elif not self.error and _PLAN.match(text) and (plans := _plans()) is not None:
+            elif not self.error and _PLAN.match(text):
                 yield from self._given()
                 self.pushed = line
-                yield from self._within(plans)
+                yield from self._within()
                 self.asking, self.result = False, self.result + 1
                 continue
             else:
@@ -188,10 +186,10 @@ class _Spool:
         self.errors = []
         self.unit.head = self.columns
 
-    def _within(self, plans: Any) -> Iterator[Unit]:
+    def _within(self) -> Iterator[Unit]:
         """Give a part of the result, to the next prompt, as the family of plans cuts it."""
         section = self._section()
-        for unit in plans.units(self._result_lines()):
+        for unit in plan.units(self._result_lines()):
             yield dataclasses.replace(unit, section=(*section, *unit.section))
 
     def _result_lines(self) -> Iterator[Line]:
@@ -200,10 +198,3 @@ class _Spool:
                 self.pushed = line
                 return
             yield line
-
-
-@functools.cache
-def _plans() -> Any:
-    """Give the module that cuts plans."""
-    name = f"{__package__}.{_PLANS}"
-    return importlib.import_module(name) if importlib.util.find_spec(name) else None
