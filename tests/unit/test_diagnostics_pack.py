@@ -100,8 +100,8 @@ def test_nothing_is_lost_and_every_chunk_is_within_both_limits(
             assert any(chunk.start <= unit.start and unit.end <= chunk.end for chunk in found)
 
 
-def cut(units: list[Unit], tokens: int = 60, **given: int) -> list[Chunk]:
-    return list(pack.chunks(iter(units), Limits(tokens, words), Cutting("diagnostics", **given)))
+def cut(units: list[Unit], tokens: int = 60, overlap: int | None = None) -> list[Chunk]:
+    return list(pack.chunks(iter(units), Limits(tokens, words), Cutting("diagnostics", overlap=overlap)))
 
 
 def consecutive(*parts: tuple[str, tuple[str, ...]], head: str = "", codes: bool = True) -> list[Unit]:
