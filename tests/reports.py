@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-__all__ = ["alert_log", "awr_html", "listener_log", "optimizer_trace", "plan", "sql_trace", "statspack", "tkprof"]
+__all__ = [
+    "alert_log",
+    "awr_html",
+    "listener_log",
+    "optimizer_trace",
+    "plan",
+    "sql_trace",
+    "sqlhc_html",
+    "statspack",
+    "tkprof",
+]
 
 _PAGE = 60
 _RULE = f"{' ' * 10}{'-' * 61}\n"
@@ -37,6 +47,17 @@ def plan(rows: int) -> Iterator[str]:
     yield f"{rule} \nPredicate Information (identified by operation id):\n---------------------------------------------------\n"
     for number in range(rows):
         yield f'{number:>6} - filter("ID"={number})\n'
+
+
+def sqlhc_html(rows: int) -> Iterator[str]:
+    """Give a report of SQLHC as HTML with so many observations."""
+    yield "<html>\n<!-- $Header: 1366133.1 sqlhc.sql 12.1.07 2031/01/01 $ -->\n<body>\n"
+    yield "<h1>1366133.1 SQLHC 12.1.07 Report</h1>\n<pre>\nInput      : 0a1b2c3d4e5f6\n</pre>\n<h2>Observations</h2>\n"
+    yield "<table>\n<tr>\n<th>#</th><th>Type</th><th>Name</th><th>Observation</th><th>Details</th>\n</tr>\n"
+    for number in range(rows):
+        yield f"<tr>\n<td>{number}</td>\n<td>TABLE</td>\n<td>APPX.T_SYN_{number}</td>\n<td>Table lacks statistics.</td>\n"
+        yield "<td>Refer to Doc ID 999999.1</td>\n</tr>\n"
+    yield "</table>\n</body></html>\n"
 
 
 def statspack(rows: int) -> Iterator[str]:
