@@ -90,7 +90,8 @@ class OptimizerTrace(Machine):
 
     def keeps(self, text: str) -> bool:
         """Whether a line stays: the statement, and the titles between dashes."""
-        return _SQL.match(text) is not None or _DASHED_TITLE.match(text) is not None or self._in_sql
+        named = self._in_sql and len(self._sql) < _NAMED_BY  # a statement without an end does not keep the file
+        return named or _SQL.match(text) is not None or _DASHED_TITLE.match(text) is not None
 
     def take(self, gap: Sequence[Line], line: Line) -> None:
         """Take a line and its gap."""
