@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from oraclerag.chunk.diagnostics import addm, html_sections
 from oraclerag.chunk.diagnostics.dates import iso
-from oraclerag.chunk.diagnostics.html_sections import Facts
+from oraclerag.chunk.diagnostics.html_sections import Cut, Facts, said_by_columns
 from oraclerag.chunk.diagnostics.lines import Line
 from oraclerag.chunk.diagnostics.unit import Unit
 
@@ -25,17 +25,6 @@ _TITLE = re.compile(
 _TITLE_WITHIN = 30
 _SNAPSHOT = re.compile(r"(?P<which>Begin|End) Snap: \| \d+ \| (?P<time>\d{2}-\S{3,5}-\d{2,4} \d\d:\d\d(?::\d\d)?)")
 
-# What a column says, by its name without blanks, in small letters.
-_COLUMNS = {
-    "event": "wait_event",
-    "waitevent": "wait_event",
-    "eventname": "wait_event",
-    "topevent": "wait_event",
-    "sqlid": "sql_id",
-    "sqlmodule": "db_module",
-}
-_VALUES = {"sql_id": re.compile(r"[0-9a-z]{13}", re.ASCII)}
-
 
 def recognises(lines: list[str]) -> bool:
     """Whether this is an AWR or ASH report that was made readable."""
@@ -48,15 +37,10 @@ def units(lines: Iterable[Line]) -> Iterator[Unit]:
 
 
 def _row(_: tuple[str, ...], names: list[str], cells: list[str]) -> Facts:
-    found: dict[str, str] = {}
-    for name, value in zip(names, cells, strict=False):
-        field = _COLUMNS.get(name.replace(" ", "").lower())
-        if field and value and (field not in _VALUES or _VALUES[field].fullmatch(value)):
-            found.setdefault(field, value)
-    return found
+    return said_by_columns(names, cells)
 
 
-def _line(text: str) -> Facts:
+def _line(_: tuple[str, ...], text: str) -> Facts:
     if (found := _TITLE.match(text)) and found["instance"]:
         return {"instance": found["instance"]}
     if (found := _SNAPSHOT.match(text)) and (time := iso(found["time"])):
@@ -64,5 +48,5 @@ def _line(text: str) -> Facts:
     return {}
 
 
-def _inner(lines: list[str]) -> html_sections.Cut | None:
+def _inner(lines: list[str]) -> Cut | None:
     return addm.units if addm.recognises(lines) else None

@@ -54,6 +54,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("trace_file"),
     Family("tkprof"),
     Family("awr_html"),
+    Family("sqlhc", experimental=True),
     Family("addm"),
     Family("statspack"),
     Family("awr_text", experimental=True),

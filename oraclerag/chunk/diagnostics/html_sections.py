@@ -12,10 +12,13 @@ from oraclerag.chunk.diagnostics.html_report import FENCE, cells
 from oraclerag.chunk.diagnostics.lines import Line, first_lines
 from oraclerag.chunk.diagnostics.unit import Unit
 
-__all__ = ["Facts", "units"]
+__all__ = ["Cut", "Facts", "said_by_columns", "units"]
 
 Facts = Mapping[str, Any]
 """Metadata by the names of the envelope."""
+
+Cut = Callable[[Iterable[Line]], Iterator[Unit]]
+"""What cuts a report that stands inside of another."""
 
 _HEADING = re.compile(r"(?P<level>#{1,6}) (?P<title>\S.{0,300})")
 _RULE = re.compile(r"\|(?:-\|)+$")
@@ -23,21 +26,41 @@ _CAPTION = "Table: "
 _TITLE = 100  # characters of a line above a table that names it
 _PARAGRAPH = 12  # lines, and the notes below a heading
 
-Cut = Callable[[Iterable[Line]], Iterator[Unit]]
+# What a column says, by its name without blanks, in small letters.
+_COLUMNS = {
+    "event": "wait_event",
+    "waitevent": "wait_event",
+    "eventname": "wait_event",
+    "topevent": "wait_event",
+    "sqlid": "sql_id",
+    "sqlmodule": "db_module",
+    "module": "db_module",
+}
+_VALUES = {"sql_id": re.compile(r"[0-9a-z]{13}", re.ASCII)}
+
+
+def said_by_columns(names: list[str], row: list[str]) -> dict[str, Any]:
+    """Give what the cells of a row say by the names of their columns: event, SQL_ID, module."""
+    found: dict[str, Any] = {}
+    for name, value in zip(names, row, strict=False):
+        field = _COLUMNS.get(name.replace(" ", "").replace("_", "").lower())
+        if field and value and (field not in _VALUES or _VALUES[field].fullmatch(value)):
+            found.setdefault(field, value)
+    return found
 
 
 def units(
     lines: Iterable[Line],
     *,
     row: Callable[[tuple[str, ...], list[str], list[str]], Facts],
-    line: Callable[[str], Facts],
+    line: Callable[[tuple[str, ...], str], Facts],
     inner: Callable[[list[str]], Cut | None],
     codes: bool = False,
 ) -> Iterator[Unit]:
     """Cut a report; the path of a unit is what its headings below the first level say.
 
-    ``row`` gets the path, the names of the columns and the cells, and says what a row says; ``line`` says what holds
-    from a line on; ``inner`` gives what cuts a preformatted text that begins so, if anything does.
+    ``row`` gets the path, the names of the columns and the cells, and says what a row says; ``line`` gets the path and
+    a line and says what holds from it on; ``inner`` gives what cuts a preformatted text that begins so, or None.
     """
     report = _Report(row, line, codes=codes)
     lines = iter(lines)
@@ -74,7 +97,7 @@ class _Report:
     def __init__(
         self,
         row: Callable[[tuple[str, ...], list[str], list[str]], Facts],
-        line: Callable[[str], Facts],
+        line: Callable[[tuple[str, ...], str], Facts],
         *,
         codes: bool,
     ) -> None:
@@ -128,7 +151,7 @@ class _Report:
         """Take a line between fences."""
         if self._unit.long or (self._closed and len(self._unit.lines) >= _PARAGRAPH):
             yield from self.given()
-        self._unit.always.update(self._line_says(line.text))
+        self._unit.always.update(self._line_says(self.path, line.text))
         self._closed = not line.text.strip()
         self._unit.add(line)
 
@@ -137,14 +160,14 @@ class _Report:
         self._headings = {above: name for above, name in self._headings.items() if above < level}
         self._headings[level], self._named, self._alone = title, "", ""
         self._unit.section, self._unit.head = self.path, ""
-        self._unit.always.update(self._line_says(title))
+        self._unit.always.update(self._line_says(self.path, title))
 
     def _note(self, text: str) -> Iterator[Unit]:
         self._alone = text if len(text) <= _TITLE and not text.startswith(("- ", FENCE)) else ""
         if self._closed or self._alone or len(self._unit.lines) >= _PARAGRAPH:
             yield from self.given()
             self._unit.head = ""
-        self._unit.always.update(self._line_says(text))
+        self._unit.always.update(self._line_says(self.path, text))
 
     def _caption(self) -> Iterator[Unit]:
         if not self._alone:
@@ -176,7 +199,7 @@ class _Report:
             self._unit.metadata.update(self._said(row))
 
     def _said(self, row: list[str]) -> Facts:
-        self._unit.always.update(self._line_says(" | ".join(row)))
+        self._unit.always.update(self._line_says(self.path, " | ".join(row)))
         return self._row_says(self.path, self._columns or [], row)
 
     def _leave_table(self) -> None:
