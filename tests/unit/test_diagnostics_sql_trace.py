@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from oraclerag.chunk.diagnostics import sql_trace, trace_file
-from oraclerag.chunk.diagnostics.lines import split
+from oraclerag.chunk.diagnostics.lines import Line, split
 from tests import reports
 from tests.unit.trace_units import HEADER, MARKS, of_line, sample, sections, units
 
@@ -292,6 +293,23 @@ def test_units_grow_with_the_trace_and_what_is_held_does_not() -> None:
         largest.append(max(sizes))
     assert counts[1] == pytest.approx(10 * counts[0], rel=0.05)
     assert largest[1] <= largest[0] + 10
+
+
+@pytest.mark.parametrize("mark", [True, False])
+def test_wrong_lengths_do_not_make_it_read_again_and_again(monkeypatch: pytest.MonkeyPatch, mark: bool) -> None:
+    taken = 0
+    take = sql_trace.SqlTrace.take
+
+    def counted(self: sql_trace.SqlTrace, gap: Sequence[Line], line: Line) -> None:
+        nonlocal taken
+        taken += 1
+        take(self, gap, line)
+
+    monkeypatch.setattr(sql_trace.SqlTrace, "take", counted)
+    text = parsing(14, "insert into t_syn\nvalues (1)", length=900_000, mark=mark) * 5_000
+    found = list(trace_file.units(split(text)))
+    assert taken < 8 * text.count("\n")
+    assert len(found) >= 5_000
 
 
 def test_units_come_while_the_trace_is_read() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from oraclerag import error_codes
 from oraclerag.chunk.diagnostics.lines import Line
 from oraclerag.chunk.diagnostics.statement import in_few_words
+from oraclerag.chunk.diagnostics.statement_text import AHEAD, StatementText
 from oraclerag.chunk.diagnostics.trace_machine import ENOUGH, Machine, Writer, harmless, stamped
 from oraclerag.chunk.diagnostics.trace_session import Session
 
@@ -42,7 +43,6 @@ _BIND = re.compile(r" (?:Bind#\d+|bind \d+: )")
 _BIND_LENGTH = re.compile(r" avl=(?P<avl>\d{1,6})\b", re.ASCII)
 _VALUE = re.compile(r'  ?value="')
 
-_AHEAD = 256_000  # characters of a statement that are read before its end is believed
 _CURSORS = 10_000  # numbers whose statement is remembered
 _SLACK = 64  # characters of a value that are not of its length: quotes, line ends
 # What the unit that is being written has, and so which line may join it.
@@ -55,40 +55,6 @@ class _Statement:
 
     name: str
     metadata: dict[str, Any]
-
-
-@dataclass(slots=True)
-class _Parsing:
-    """A statement whose text is being read: the lines so far, and how long they are, counted in four ways.
-
-    The length is in bytes of the database's character set, which the file's need not be, and a copy may have other line
-    ends.
-    """
-
-    gap: list[Line]
-    record: Line
-    length: int
-    lines: list[Line]
-    characters: int = -1
-    octets: int = -1
-    returns: int = 0
-
-    def add(self, line: Line) -> None:
-        text = line.text
-        self.lines.append(line)
-        self.characters += len(text) + 1
-        # A byte that was no character stands as U+FFFD: one byte, not three.
-        self.octets += len(text.encode("utf-8", "replace")) - 2 * text.count("\ufffd") + 1
-        self.returns += line.raw.endswith("\r\n")
-
-    @property
-    def exact(self) -> bool:
-        octets, characters = self.octets, self.characters
-        return self.length in (octets, characters, octets + self.returns, characters + self.returns)
-
-    @property
-    def beyond(self) -> bool:
-        return min(self.octets, self.characters) > self.length or self.characters > _AHEAD
 
 
 def recognises(lines: list[str]) -> bool:
@@ -109,7 +75,7 @@ class SqlTrace(Machine):
         super().__init__(session, writer)
         self._pushed = pushed
         self._cursors: OrderedDict[str, _Statement] = OrderedDict()
-        self._parsing: _Parsing | None = None
+        self._parsing: StatementText | None = None
         self._endless: str | None = None  # the cursor whose statement is longer than it says
         self._value = 0  # characters that a bind value may still have on the next lines
         self._length = 0  # of the bind whose value comes next
@@ -163,7 +129,7 @@ class SqlTrace(Machine):
         kind, cursor = found["kind"], found["cur"]
         if kind == "PARSING IN CURSOR":
             length = _LENGTH.match(found["sign"])
-            self._parsing = _Parsing(gap, line, int(length["len"]) if length else 0, [])
+            self._parsing = StatementText(gap, line, int(length["len"]) if length else 0, [])
             return
         if found["statcur"] is not None:
             cursor = found["statcur"]
@@ -255,17 +221,24 @@ class SqlTrace(Machine):
             # Its end may stand lines later; a length in another character set is four times as long at most.
             self._value = max(4 * self._length + _SLACK - len(text), 0)
 
-    def _statement_line(self, parsing: _Parsing, line: Line) -> None:
-        if _STATEMENT_END.match(line.text):
-            trusted = self._reread <= 4 * self._read + _AHEAD
-            if not parsing.lines or parsing.exact or not trusted:
-                self._parsed(parsing, parsing.lines, line)
-                return
-        parsing.add(line)
-        if parsing.beyond:
-            self._give_up(parsing)
+    def _statement_line(self, parsing: StatementText, line: Line) -> None:
+        ends = _STATEMENT_END.match(line.text) is not None
+        if ends and (not parsing.lines or parsing.exact or not self._trusted):
+            self._parsed(parsing, parsing.lines, line)
+        elif not self._trusted and self._ends_without_mark(parsing.record, line):
+            self._parsed(parsing, parsing.lines, None)
+            self._pushed.appendleft(line)
+        else:
+            parsing.add(line)
+            if parsing.beyond:
+                self._give_up(parsing)
 
-    def _give_up(self, parsing: _Parsing) -> None:
+    @property
+    def _trusted(self) -> bool:
+        """Whether lengths are believed: not where most of them were wrong, and lines were read over and over."""
+        return self._reread <= self._read + AHEAD
+
+    def _give_up(self, parsing: StatementText) -> None:
         """End a statement by its mark: its length is of another character set, or the file is cut."""
         for number, line in enumerate(parsing.lines):
             if _STATEMENT_END.match(line.text):
@@ -280,7 +253,9 @@ class SqlTrace(Machine):
         self._endless = _cursor_of(parsing.record)
 
     def _again(self, lines: Sequence[Line]) -> None:
-        self._reread += sum(len(line.raw) for line in lines)
+        size = sum(len(line.raw) for line in lines)
+        self._reread += size
+        self._read -= size
         self._pushed.extendleft(reversed(lines))
 
     def _ends_without_mark(self, record: Line, line: Line) -> bool:
@@ -299,7 +274,7 @@ class SqlTrace(Machine):
         if _STATEMENT_END.match(line.text):
             self._endless = None
 
-    def _parsed(self, parsing: _Parsing, lines: Sequence[Line], mark: Line | None) -> None:
+    def _parsed(self, parsing: StatementText, lines: Sequence[Line], mark: Line | None) -> None:
         """Write a statement, and let its number stand for it from here on."""
         self._parsing = None
         record, cursor = parsing.record.text, _cursor_of(parsing.record)
