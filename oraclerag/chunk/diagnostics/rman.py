@@ -71,6 +71,8 @@ class _Output:
                 if command["command"] and len(self.command) < 20:
                     self.command.append(command["command"].strip())
             else:
+                if _CODE.match(text):
+                    self.header = ""
                 if self._begins(text) or (self.asked and text.strip()):
                     yield from self._given()
                     self.asked = False
@@ -104,7 +106,7 @@ class _Output:
     def _note(self, text: str) -> None:
         """Take what a line says."""
         if _CODE.match(text):
-            self.stack, self.header = True, ""
+            self.stack = True
             if (code := error_codes.starting(text)) is not None and code.code not in error_codes.FRAMES:
                 self.unit.metadata["oracle_error_cause"] = code.code  # the last one: RMAN prints its stack downwards
             self.reader.follow(text)
