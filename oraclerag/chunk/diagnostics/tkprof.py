@@ -184,12 +184,9 @@ class _Report:
 
     def _body(self, line: Line, text: str) -> None:
         """Take a line behind the first one of a call table."""
-        if _ROWS.match(text):
-            self._unit()
-            self._table, self._in_rows = text.rstrip(), True
-        elif _WAITS.match(text):
-            self._unit()
-            self._table, self._in_rows = text.rstrip(), False
+        if (rows := _ROWS.match(text)) or _WAITS.match(text):
+            self._table, self._in_rows = text.rstrip(), rows is not None
+            self._unit(self._table)
         elif (
             self._table
             and self.writer.size >= ENOUGH // 2
