@@ -7,6 +7,7 @@ from collections.abc import Iterator
 __all__ = [
     "alert_log",
     "awr_html",
+    "health_check",
     "listener_log",
     "optimizer_trace",
     "plan",
@@ -34,6 +35,16 @@ def awr_html(rows: int) -> Iterator[str]:
         text = f"insert into t_syn_{number} values (:b1, :b2)"
         yield f"<tr><td>{number:013}</td><td>{text}</td></tr>\n"
     yield "</table>\nEnd of Report\n</body></html>\n"
+
+
+def health_check(rows: int) -> Iterator[str]:
+    """Give a health-check report with so many checks, every third failed and with details."""
+    yield "SYS-03 Tablespace Health Check\nInstance : SYN1\n\nTablespaces\n-----------\n"
+    for number in range(rows):
+        if number % 3:
+            yield f"[PASS] TS_{number} is below 85 %\n"
+        else:
+            yield f"[FAIL] TS_{number} cannot be extended\n       ORA-01652: unable to extend temp segment by 128\n"
 
 
 def plan(rows: int) -> Iterator[str]:

@@ -67,6 +67,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("sqlnet"),
     Family("listener", experimental=True),
     Family("alert_log"),
+    Family("health_check", experimental=True),  # spooled, so that prompts may stand in it
     Family("sql_monitor", experimental=True),
     Family("plan"),
     Family("spool"),  # anything may be printed in one
