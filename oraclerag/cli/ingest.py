@@ -89,9 +89,9 @@ def _command(kind: FileKind, text: str) -> Callable[..., None]:
 group.command("docs")(
     _command(
         "docs",
-        """Take in prose: Markdown, text, HTML and PDF, cut into passages.
+        """Take in prose: Markdown, text, HTML and PDF.
 
-        Files that did not change are left alone, changed ones are replaced. Of a folder everything below it is taken
+        It is cut into passages. Files that did not change are left alone, changed ones are replaced. Of a folder everything below it is taken
         that ends as documents do; files that are named are taken whatever they are called.
         """,
     )
@@ -99,9 +99,10 @@ group.command("docs")(
 group.command("diagnostics")(
     _command(
         "diagnostics",
-        """Take in traces, reports and logs of Oracle, cut at their own marks.
+        """Take in traces, reports and logs of Oracle.
 
-        What they are is found by their content. Secrets that they show are masked before anything is stored.
+        What they are is found by their content, and they are cut at their own marks. Secrets that they show are masked
+        before anything is stored.
         """,
     )
 )
@@ -188,7 +189,9 @@ def _show(screen: Output, report: IngestReport, *, verbose: bool) -> None:
 
 
 def _line(file: IngestedFile) -> str:
-    name = file.name.replace("\n", "\\n")  # one line, whatever it is called
+    from oraclerag.console import visible
+
+    name = visible(file.name)  # one line, whatever it is called
     more = [file.reason] if file.reason else []
     more += [f"{file.replaced:,} characters replaced"] if file.replaced else []
     more += [f"{file.masked:,} secrets masked"] if file.masked else []

@@ -2,7 +2,7 @@
 --
 --   sqlplus rag@//dbhost:1521/FREEPDB1 @grant_users.sql
 --
--- Three kinds of users, one role for each. Who runs it as the owner needs CREATE ROLE, or a DBA makes the roles first.
+-- Four kinds of users, one role for each. Who runs it as the owner needs CREATE ROLE, or a DBA makes the roles first.
 -- All of them set ORACLERAG_SCHEMA to the owner. Roles do not count inside triggers and stored code: grant what such
 -- code uses to its owner directly.
 WHENEVER OSERROR EXIT FAILURE
@@ -42,6 +42,14 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON &rag_owner..RAG_ENTITY TO RAG_WORKER;
 GRANT SELECT, INSERT, UPDATE, DELETE ON &rag_owner..RAG_DOCUMENT TO RAG_WORKER;
 GRANT SELECT, INSERT, UPDATE, DELETE ON &rag_owner..RAG_CHUNK TO RAG_WORKER;
 GRANT SELECT, INSERT, UPDATE, DELETE ON &rag_owner..RAG_SETTING TO RAG_WORKER;
+
+-- 4. Who takes in files and resolved incidents: `oraclerag ingest`, `oraclerag resolution`. With the tables of record
+-- they can read what was taken in, of every tenant, and nothing of the index.
+CREATE ROLE RAG_RECORDER;
+GRANT READ ON &rag_owner..RAG_ALEMBIC_VERSION TO RAG_RECORDER;
+GRANT SELECT, INSERT, UPDATE, DELETE ON &rag_owner..RAG_FILE TO RAG_RECORDER;
+GRANT SELECT, INSERT, UPDATE, DELETE ON &rag_owner..RAG_RESOLUTION TO RAG_RECORDER;
+GRANT INSERT (LANE, TENANT_ID, SOURCE_TYPE, SOURCE_ID, ACTION) ON &rag_owner..RAG_DIRTY TO RAG_RECORDER;
 
 -- Searchers and workers embed with the model, once it is loaded; `oraclerag model list` gives its physical name:
 --   GRANT SELECT ON MINING MODEL RAG.ALL_MINILM_L12_V2_1A2B3C4D TO RAG_SEARCHER

@@ -396,6 +396,44 @@ def test_a_resolution_is_kept_found_and_removed(shell: Shell) -> None:
     assert "Tablespace Extension" in refused.stderr
 
 
+def test_files_are_ingested_found_and_pruned(shell: Shell, tmp_path: Path) -> None:
+    kb = tmp_path / "kb"
+    kb.mkdir()
+    for name, text in (("a.md", "# Vacation\n\nTwo weeks before."), ("b.md", "# Travel"), ("c\x1b[2J\n.md", "x")):
+        (kb / name).write_text(text)
+    (kb / "empty.md").touch()
+    (kb / "logo.md").write_bytes(bytes(100))
+    done = shell.call("ingest", "docs", str(kb), "--env", "PROD", "--wait")
+    assert re.findall(r"^(\w+) +(\d+)$", done.stdout, flags=re.MULTILINE) == [
+        ("new", "3"), ("changed", "0"), ("unchanged", "0"), ("removed", "0"), ("skipped", "2"), ("failed", "0"),
+    ]  # fmt: skip
+    assert "skipped kb/empty.md: empty: there is no text in it" in done.stderr
+    assert "ingesting: 5 in" in done.stderr
+    [hit, *_] = shell.json("search", "vacation", "--source", "file", "--filter", "metadata.file=kb/a.md")["hits"]
+    assert (hit["title"], hit["collection"], hit["metadata"]["environment_id"]) == ("Vacation", "docs", "PROD")
+
+    (kb / "b.md").unlink()
+    (kb / "a.md").write_text("# Vacation\n\nAsk first.")
+    report = shell.json("ingest", "docs", str(kb), "--env", "PROD", "--prune")["ingest"]
+    assert [report[name] for name in ("new", "changed", "unchanged", "removed", "skipped")] == [0, 1, 1, 1, 2]
+    shell.call("worker", "--once")
+    assert shell.json("audit", "--source", "file")[0]["equal"] == 2
+
+    verbose = shell.call("ingest", "docs", str(kb), "--env", "PROD", "-v", "--max-size", "0.00001", expect=1)
+    assert "unchanged kb/c␛[2J␊.md\n" in verbose.stderr
+    assert "failed kb/a.md: larger than 1e-05 MB; --max-size allows more; what was ingested" in verbose.stderr
+    assert "\x1b" not in verbose.stderr
+
+    for path in kb.iterdir():
+        path.unlink()
+    refused = shell.call("ingest", "docs", str(kb), "--prune", expect=1)
+    assert "would remove 2 of 2 files; nothing was done" in refused.stderr
+    assert "remedy: If the folder is right and so much has left it, say --yes." in refused.stderr
+    assert "removed    2" in shell.call("ingest", "docs", str(kb), "--prune", "--yes", "--wait").stdout
+    assert shell.json("search", "vacation", "--source", "file")["hits"] == []
+    assert "Error: There is no file" in shell.call("ingest", "diagnostics", str(kb), expect=1).stderr
+
+
 def test_provision_and_migrate_again_change_nothing(shell: Shell) -> None:
     assert shell.json("provision") == {
         "schema": "NOTES", "revision": "0001", "applied": [], "model": shell.json("model", "list")[0]["physical_name"],

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.one_size
 
 ALLOWED = 0
 SETUP = root("sql") / "setup"
-ROLES = ("ENQUEUER", "SEARCHER", "WORKER")
+ROLES = ("ENQUEUER", "SEARCHER", "WORKER", "RECORDER")
 
 
 def outcome(connection: oracledb.Connection, statement: str) -> int:
@@ -176,6 +176,10 @@ CASES: list[tuple[str, int, str]] = [
     ("WORKER", 1031, "DROP TABLE {o}.RAG_CHUNK"),
     ("WORKER", 40284, "BEGIN DBMS_VECTOR.DROP_ONNX_MODEL('{o}.{hidden}'); END;"),
     ("WORKER", 1031, "BEGIN DBMS_VECTOR.DROP_ONNX_MODEL('{o}.{model}'); END;"),
+    # Who records writes what is of record, and sees nothing of the index and of the queue.
+    ("RECORDER", ALLOWED, "DELETE FROM {o}.RAG_FILE WHERE FILE_ID = 0"),
+    ("RECORDER", 41900, "SELECT COUNT(*) FROM {o}.RAG_DIRTY"),
+    ("RECORDER", 942, "SELECT COUNT(*) FROM {o}.RAG_CHUNK"),
 ]
 
 
@@ -275,7 +279,25 @@ def test_the_toolkit_works_as_these_users(installation: Installation) -> None:
         with pytest.raises(PrivilegeMissing, match="ORA-01031"):
             worker.build_index(force=True)
     with Rag(settings["SEARCHER"]) as searcher:
-        assert [hit.key.id for hit in searcher.search("paid twice", scope=Scope(manager=True))] == ["1"]
+        assert [hit.source.id for hit in searcher.search("paid twice", scope=Scope(manager=True))] == ["1"]
+
+
+def test_files_are_taken_in_and_indexed_by_these_users(installation: Installation, tmp_path: Path) -> None:
+    installation.tracker.clear()
+    owner = settings_of(installation.owner)
+    settings = {role: replace(owner, **installation.settings(role)) for role in ROLES}  # type: ignore[arg-type]
+    (tmp_path / "kb").mkdir()
+    for name in ("a.md", "b.md"):
+        (tmp_path / "kb" / name).write_text(f"# {name}")
+    with Rag(settings["RECORDER"]) as recorder, Rag(settings["WORKER"]) as worker:
+        assert recorder.ingest(tmp_path / "kb").new == 2
+        assert worker.drain().indexed == 2
+        (tmp_path / "kb" / "a.md").write_text("# another")
+        (tmp_path / "kb" / "b.md").unlink()
+        report = recorder.ingest(tmp_path / "kb", prune=True)
+        assert (report.changed, report.removed) == (1, 1)
+        assert worker.drain().deleted == 1
+        assert [(one.source, one.ok) for one in worker.audit()] == [("file", True)]
 
 
 def test_the_last_script_leaves_what_is_not_the_toolkits(installation: Installation) -> None:

@@ -93,6 +93,12 @@ def test_a_worker_only_reads_the_sources_of_record() -> None:
     assert not {"RAG_SEARCH", "RAG_SEARCH_HIT"} & set(rights)
 
 
+def test_who_records_writes_the_sources_of_record_and_announces_it() -> None:
+    rights = granted()["RAG_RECORDER"]
+    assert rights.pop("RAG_FILE") == rights.pop("RAG_RESOLUTION") == "SELECT, INSERT, UPDATE, DELETE"
+    assert rights == {"RAG_ALEMBIC_VERSION": "READ", "RAG_DIRTY": "INSERT"}
+
+
 def test_drop_all_drops_every_object_children_first() -> None:
     dropped = [
         match[1]
