@@ -41,11 +41,12 @@ _FEEDBACK = re.compile(
     r"|Elapsed: \d\d:\d\d:\d\d)",
     re.ASCII,
 )
+_SELECTED = re.compile(r"(?:[\d,]{1,18}|no) rows? selected\.?[ \t]*$", re.ASCII)
 _RULE = re.compile(r"-{2,32767}(?:[ \t]{1,8}-{1,32767}){0,400}[ \t]*$", re.ASCII)
 _PLAN = re.compile(
     r"(?:SQL_ID {1,2}[0-9a-z]{13}\b|Plan hash value: \d|PLAN_TABLE_OUTPUT[ \t]*$|Execution Plan[ \t]*$)", re.ASCII
 )
-_SECRET = re.compile(r"\b(?:connect|conn|identified|password)\b", re.IGNORECASE)
+_SECRET = re.compile(r"\s*conn(?:ect)?\b|.*\b(?:identified|password)\b", re.IGNORECASE)
 
 _RESULT = (
     30  # lines of a result that stay with their statement; the rest is cut at lines, under the names of its columns
@@ -108,7 +109,7 @@ class _Spool:
                 yield from self._given()
                 self.pushed = line
                 yield from self._within()
-                self.asking, self.result = False, self.result + 1
+                self.asking, self.fed, self.result, self.last = False, True, self.result + 1, ""
                 continue
             else:
                 if self._cuts(text):
@@ -169,7 +170,7 @@ class _Spool:
 
     def _section(self) -> tuple[str, ...]:
         said = " ".join(" ".join(self.statement).split())
-        if _SECRET.search(said):
+        if _SECRET.match(said):
             said = f"{said.split()[0]} …"
         said = said.rstrip("; /")
         if not said:
@@ -187,7 +188,7 @@ class _Spool:
         self.unit.head = self.columns
 
     def _within(self) -> Iterator[Unit]:
-        """Give a part of the result, to the next prompt, as the family of plans cuts it."""
+        """Give a plan, to the number of its rows or the next prompt, as the family of plans cuts it."""
         section = self._section()
         for unit in plan.units(self._result_lines()):
             yield dataclasses.replace(unit, section=(*section, *unit.section))
@@ -198,3 +199,5 @@ class _Spool:
                 self.pushed = line
                 return
             yield line
+            if _SELECTED.match(line.text):
+                return
