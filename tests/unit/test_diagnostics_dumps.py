@@ -327,6 +327,54 @@ def test_a_deadlock_is_one_section_with_its_graph_and_every_session() -> None:
     assert not any(unit.codes for unit in parts)
 
 
+OLDER = """*** 2009-04-05 06:30:00.100
+*** DEADLOCK DETECTED
+[Transaction Deadlock]
+The following deadlock is not an ORACLE error. It is a
+Deadlock graph:
+                       ---------Blocker(s)--------  ---------Waiter(s)---------
+Resource Name          process session holds waits  process session holds waits
+TX-000a0011-00004204        39      45     X             40      46           X
+
+session 45: DID 0001-0027-0000000A	session 46: DID 0001-0028-00000008
+
+Rows waited on:
+  Session 45: no row
+
+----- Information for the OTHER waiting sessions -----
+Session 46:
+  sid: 46 ser: 15 audsid: 31337 user: 91/APPX
+  current SQL:
+  update t_syn set txt = 'x' where id = 1
+
+----- End of information for the OTHER waiting sessions -----
+
+Information for THIS session:
+
+----- Current SQL Statement for this session (sql_id=0a1b2c3d4e5f6) -----
+update t_syn set txt = 'y' where id = 2
+===================================================
+PROCESS STATE
+-------------
+Process global information:
+"""
+
+
+def test_the_form_of_11g_has_the_statement_of_this_session_behind_the_others() -> None:
+    found = units(HEADER + MARKS + OLDER)
+    assert [section for section in sections(found) if section[0] != "trace header"] == [
+        ("deadlock", "deadlock 1"),
+        ("process state", "head"),
+    ]
+    own = of_line(found, "where id = 2")
+    assert own.metadata["sql_id"] == "0a1b2c3d4e5f6"
+    assert own.head == "TX-000a0011-00004204"
+    assert of_line(found, "*** DEADLOCK DETECTED").metadata["oracle_error_code"] == ["ORA-00060"]
+    message = "\n*** 2009-04-05 06:31:00.100\nmessage of somebody else\n"
+    found = units(HEADER + OLDER[: OLDER.index("====")] + message)
+    assert found[-1].section == ("messages",)
+
+
 def test_deadlocks_of_one_file_are_numbered() -> None:
     found = units(HEADER + MARKS + DEADLOCK + DEADLOCK.replace("00010002", "00050006"))
     assert [section for section in sections(found) if section[0] == "deadlock"] == [

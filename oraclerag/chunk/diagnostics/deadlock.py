@@ -17,14 +17,14 @@ __all__ = ["Deadlock", "recognises"]
 
 _CODE = 60
 
-_DETECTED = re.compile(r"(?:\*{3} .{0,40})?.{0,60}DEADLOCK DETECTED(?: \( ORA-00060 \))?")
+_DETECTED = re.compile(r".{0,100}DEADLOCK DETECTED")
 _LEADING = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\*:ksq\.c@\d+:ksqdld_hdr_dump\(\):", re.ASCII)
 _GRAPH = re.compile(r"Deadlock graph:")
 _ROW = re.compile(r"(?P<res>[A-Z]{2}-[0-9A-Fa-f]{8}-[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{8}){0,2}) +\d+ +\d+", re.ASCII)
 _END = re.compile(r"(?:-{5} )?End of information (?:on|for) (?:the )?(?:OTHER )?waiting sessions?", re.ASCII)
 _SESSION = re.compile(
     r"(?:Session \d+:|-{5} Information for (?:the OTHER )?waiting sessions -{5}"
-    r"|Information on the OTHER waiting sessions:|user session for deadlock lock )",
+    r"|Information for THIS session:|Information on the OTHER waiting sessions:|user session for deadlock lock )",
     re.ASCII,
 )
 _SQL = re.compile(
@@ -96,12 +96,11 @@ class Deadlock(Machine):
             self._burst, self._graph = False, True
             self._unit()
         elif _SESSION.match(text) and not _OBJECT_WAITED.match(text):
-            self._closing = False
             self._unit()
         elif sql := _SQL.match(text):
             if not text.startswith(" ") or self.writer.size >= ENOUGH:
                 self._unit()
-            self._in_sql, self._closing = True, False
+            self._in_sql = True
             if sql["sqlid"]:
                 self.writer.note("sql_id", sql["sqlid"])
         elif self._in_sql and (_NOT_SQL.match(text) or stamped(gap)):

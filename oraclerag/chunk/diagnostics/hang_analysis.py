@@ -12,7 +12,7 @@ from oraclerag.chunk.diagnostics.trace_session import Session
 __all__ = ["HangAnalysis", "recognises"]
 
 _TITLE = re.compile(r"HANG ANALYSIS(?: DUMPS)?:(?: (?P<what>START|END))?[ \t]*$")
-_END = re.compile(r"(?:END OF HANG ANALYSIS|HANG ANALYSIS DUMPS: END)[ \t]*$")
+_END = re.compile(r"(?:(?:=+ )?END OF HANG ANALYSIS|HANG ANALYSIS DUMPS: END)[ \t=]*$")
 _SIGNATURES = re.compile(r"Chains most likely to have caused the hang:")
 _SIGNATURE = re.compile(r" \[[a-z]\] Chain (?P<n>\d{1,9}) Signature: (?P<sig>.{1,400})$", re.ASCII)
 _CHAIN = re.compile(r"Chain (?P<n>\d{1,9})(?: : <[^>]{1,80}> )?:[ \t]*$", re.ASCII)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from oraclerag.chunk.diagnostics import deadlock, error_dump, hang_analysis, optimizer_trace, sql_trace, system_state
 from oraclerag.chunk.diagnostics.lines import Line
 from oraclerag.chunk.diagnostics.trace_machine import ENOUGH, RULE, Machine, Writer, harmless, stamped
-from oraclerag.chunk.diagnostics.trace_session import HEAD, MARK, Session
+from oraclerag.chunk.diagnostics.trace_session import HEAD, MARK, Session, is_mark
 from oraclerag.chunk.diagnostics.unit import Unit
 
 __all__ = ["recognises", "units"]
@@ -129,7 +129,7 @@ class _Reading:
             machine.take((), line)
             return
         text = line.text
-        if not text or text.isspace() or text.startswith("*** ") or RULE.match(text):
+        if not text or text.isspace() or is_mark(text) or RULE.match(text):
             self._gap.append(line)
             if len(self._gap) >= _GAP:
                 self._let_go()
@@ -137,7 +137,7 @@ class _Reading:
         before = machine
         if not machine.opens(text) and not machine.keeps(text):
             opening = next((other for other in self._machines if other is not machine and other.opens(text)), None)
-            if opening is None and (machine.over or (machine is self._header and self._gap)):
+            if opening is None and self._gap and (machine is self._header or (machine.over and stamped(self._gap))):
                 opening = self._messages
             if opening is not None:
                 machine.end()

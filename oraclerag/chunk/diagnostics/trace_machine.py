@@ -127,7 +127,7 @@ class Machine(ABC):
 
     @property
     def over(self) -> bool:
-        """Whether it has ended: a line that it does not open is no longer its own."""
+        """Whether it has ended: what a mark parts from it is no longer its own, unless it opens or keeps it."""
         return False
 
     @abstractmethod

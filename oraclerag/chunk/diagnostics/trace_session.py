@@ -11,7 +11,7 @@ from typing import Any
 from oraclerag.chunk.diagnostics import erp
 from oraclerag.chunk.diagnostics.dates import iso
 
-__all__ = ["HEAD", "MARK", "Session"]
+__all__ = ["HEAD", "MARK", "Session", "is_mark"]
 
 HEAD = re.compile(r"(?:Trace|Dump) file (?P<path>\S.*)$", re.ASCII)
 _TIME = re.compile(
@@ -24,6 +24,7 @@ MARK = re.compile(
     r"|CONNECTION ID):\((?P<value>.*)\) (?P<ts>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d\S*)",
     re.ASCII,
 )
+_NOTICE = re.compile(r"\*\*\* (?:TRACE CONTINU|TRACE FILE RECREATED|DUMP FILE SIZE IS LIMITED)")
 _FIELD = re.compile(r"(?P<key>Instance name|Node name|Database name)(?: = |:)[ \t]*(?P<value>\S.*)$", re.ASCII)
 # .../trace/<instance>_ora_<process>[_<identifier>].trc
 _PATH_INSTANCE = re.compile(r"(?:.*[/\\])?(?P<instance>[A-Za-z0-9$#]{1,30})_[a-z0-9]{3,5}_\d+[^/\\]*\.trc$", re.ASCII)
@@ -38,6 +39,13 @@ _NAMES = {
     "SERVICE NAME": "db_service",
 }
 _VALUE = 256  # characters of a value that is kept
+
+
+def is_mark(text: str) -> bool:
+    """Whether a line says when, who, or that the file is continued, and nothing of a trace or dump itself."""
+    if not text.startswith("*** "):
+        return False
+    return bool(_TIME.match(text) or MARK.match(text) or _NOTICE.match(text))
 
 
 class Session:
