@@ -111,7 +111,7 @@ def test_sections_are_the_headings() -> None:
     plans = "Current Execution Plans"
     assert sections == ["", "Observations", plans, f"{plans} > Inst: 1   Child: 0    Plan hash value: 1231231234"]
     sections = [" > ".join(section) for section, _ in groupby(units(readable(SQLT)), key=lambda unit: unit.section)]
-    assert sections == ["", "Cursor Sharing and Binds", "Cursor Sharing and Binds > Peeked Binds"]
+    assert sections == ["", "Cursor Sharing and Binds > Peeked Binds"]
 
 
 def test_an_observation_names_the_notes_that_help_and_no_error() -> None:

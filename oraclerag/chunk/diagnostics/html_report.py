@@ -67,11 +67,14 @@ _WIDEST = 100  # columns, and tables within tables
 @dataclass(slots=True)
 class _Table:
     cells: int = 0  # of this row
-    headers: int = 0
+    headers: int = 0  # of them that are marked as headers, or are empty
+    marked: bool = False  # one is
+    group: bool = False  # one stands over several columns, or over none
     rule: int = 0  # columns of a header whose rule is still to be written
     begun: bool = False  # has a row that is no header
     row: bool = False  # its first bar is still to be written
     cell: bool = False
+    empty: bool = False
     span: int = 1
     layout: bool = False  # its cells hold headings or tables: it places text and is none itself
 
@@ -229,15 +232,16 @@ class _Page:
         self._end_cell(table)
         if not table.cells:
             self._block_break(1)
-            if table.rule and (name == "td" or table.rule > 1):
+            if not (table.group and name == "th"):  # else the row that comes names the columns
                 self._write_rule(table)
-            table.rule, table.row = 0, True
+            table.rule, table.row, table.group, table.marked = 0, True, False, False
         else:
             self._bar(table)
         self._prefix = ""
         table.cells += 1
         table.headers += name == "th"
-        table.cell, self._run = True, 0
+        table.marked = table.marked or name == "th"
+        table.cell, table.empty, self._run = True, name == "td", 0
         span = (attribute(attributes, "colspan") or "1").strip()
         table.span = min(int(span), _WIDEST) if span.isdecimal() and len(span) < 5 else 1
 
@@ -254,7 +258,11 @@ class _Page:
     def _end_cell(self, table: _Table) -> None:
         if table.cell:
             table.cell = False
+            if table.empty:
+                table.headers += 1
+                table.group = True
             for _ in range(table.span - 1):
+                table.group = True
                 self._bar(table)
                 table.cells += 1
                 table.headers += table.headers == table.cells - 1
@@ -263,8 +271,9 @@ class _Page:
         self._end_cell(table)
         if table.cells:
             self._bar(table)
-            if table.headers == table.cells and not table.begun:
+            if table.headers == table.cells and table.marked and not table.begun:
                 table.rule = table.cells
+                table.group = table.group or table.cells == 1
             else:
                 table.begun = True
         table.cells = table.headers = 0
@@ -321,6 +330,7 @@ class _Page:
         self._blank |= before
         if self._in_cell():
             self._begin_row(self._tables[-1])
+            self._tables[-1].empty = False
             words = _LONE_BAR.sub(r"\|", words)
         if self._breaks:
             prefix = self._prefix

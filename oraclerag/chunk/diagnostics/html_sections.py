@@ -108,9 +108,11 @@ class _Report:
         self._named = ""  # by the line above a table
         self._alone = ""  # a line that may name a table
         self._closed = False  # the unit ends before the next line that is not empty
-        self._first: list[str] | None = None  # cells of the first row of a table, before it is known to be a header
-        self._columns: list[str] | None = None  # in a table
+        self._in_table = False
+        self._columns: list[str] = []  # of that table, once the rule below its header was seen
+        self._row: list[str] = []  # cells of the last row
         self._is_header = False
+        self._only_headings = False  # in the unit
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -125,10 +127,9 @@ class _Report:
 
     def given(self) -> Iterator[Unit]:
         """Give the unit so far."""
-        self._first_was_a_row()
         for unit in self._unit.unit():
             yield dataclasses.replace(unit, says_head=self._is_header)
-        self._is_header = self._closed = False
+        self._is_header = self._closed = self._only_headings = False
 
     def read(self, line: Line) -> Iterator[Unit]:
         """Take a line; give the unit that ends before it."""
@@ -156,7 +157,9 @@ class _Report:
         self._unit.add(line)
 
     def _heading(self, level: int, title: str) -> Iterator[Unit]:
-        yield from self.given()
+        if not self._only_headings:
+            yield from self.given()
+        self._only_headings = True
         self._headings = {above: name for above, name in self._headings.items() if above < level}
         self._headings[level], self._named, self._alone = title, "", ""
         self._unit.section, self._unit.head = self.path, ""
@@ -164,46 +167,34 @@ class _Report:
 
     def _note(self, text: str) -> Iterator[Unit]:
         self._alone = text if len(text) <= _TITLE and not text.startswith(("- ", FENCE)) else ""
-        if self._closed or self._alone or len(self._unit.lines) >= _PARAGRAPH:
+        apart = self._alone and not self._only_headings
+        if self._closed or apart or len(self._unit.lines) >= _PARAGRAPH:
             yield from self.given()
             self._unit.head = ""
+        self._only_headings = False
         self._unit.always.update(self._line_says(self.path, text))
 
     def _caption(self) -> Iterator[Unit]:
-        if not self._alone:
-            yield from self.given()
-        else:
+        if self._alone:
             self._named = self._alone
             self._unit.section = self.path
-        self._unit.head, self._alone = "", ""
+        elif not self._only_headings:
+            yield from self.given()
+        self._unit.head, self._alone, self._only_headings = "", "", False
 
     def _table(self, text: str) -> Iterator[Unit]:
         if _RULE.match(text):
-            if self._first is not None:
-                self._columns, self._first, self._is_header = self._first, None, True
-                self._unit.head = " | ".join(filter(None, self._columns))
+            self._columns, self._is_header = self._row, True
+            self._unit.head = " | ".join(filter(None, self._columns))
             return
-        row = cells(text)
-        if self._columns is None and self._first is None:
-            if self._closed:
-                yield from self.given()
-                self._unit.head = ""
-            self._first = row
-            return
-        yield from self.given()
-        self._unit.metadata.update(self._said(row))
-
-    def _first_was_a_row(self) -> None:
-        if self._first is not None:
-            self._columns, row, self._first = [], self._first, None
-            self._unit.metadata.update(self._said(row))
-
-    def _said(self, row: list[str]) -> Facts:
-        self._unit.always.update(self._line_says(self.path, " | ".join(row)))
-        return self._row_says(self.path, self._columns or [], row)
+        if self._in_table or self._closed:
+            yield from self.given()
+        if not self._in_table:
+            self._in_table, self._columns, self._unit.head = True, [], ""
+        self._row, self._only_headings = cells(text), False
+        self._unit.always.update(self._line_says(self.path, " | ".join(self._row)))
+        self._unit.metadata.update(self._row_says(self.path, self._columns, self._row))
 
     def _leave_table(self) -> None:
-        if self._first is not None or self._columns is not None:
-            self._first_was_a_row()
-            self._columns = None
-            self._closed = True
+        if self._in_table:
+            self._in_table, self._row, self._closed = False, [], True
