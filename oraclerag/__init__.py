@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         SourceKey,
     )
     from oraclerag.scope import Scope
+    from oraclerag.search import SearchOptions
     from oraclerag.track import Tracking
 
 __version__ = "0.1.0"
@@ -53,6 +54,7 @@ __all__ = [
     "Rag",
     "Resolution",
     "Scope",
+    "SearchOptions",
     "SearchResult",
     "Settings",
     "SourceKey",
@@ -78,6 +80,7 @@ _MODULES = {
     "Rag": "rag",
     "Resolution": "records",
     "Scope": "scope",
+    "SearchOptions": "search",
     "SearchResult": "records",
     "Settings": "config",
     "SourceKey": "records",

@@ -130,6 +130,7 @@ class Settings:
     backfill_on_start: bool = _setting(True, "worker.backfill_on_start", "ORACLERAG_BACKFILL_ON_START")
 
     k: int = _setting(8, "search.k", "ORACLERAG_TOP_K", low=1, high=10000)
+    max_k: int = _setting(100, "search.max_k", "ORACLERAG_MAX_K", low=1, high=10_000)
     exact_below: int = _setting(50_000, "search.exact_below", "ORACLERAG_EXACT_BELOW", low=0, high=10**9)
     target_accuracy: int = _setting(90, "search.target_accuracy", "ORACLERAG_TARGET_ACCURACY", low=1, high=100)
     query_embedding: Literal["inline", "separate"] = _setting(
@@ -177,7 +178,7 @@ class Settings:
 
     def cutting(self, cutting: Cutting) -> Cutting:
         """Give a way to cut with the installation's sizes where it names none itself; whole texts are left whole."""
-        if cutting.chunker == "whole" or cutting.preset is not None:
+        if cutting.chunker in ("whole", "database") or cutting.preset is not None:
             return cutting
         size = cutting.size if cutting.size is not None else self.chunk_size_tokens
         overlap = cutting.overlap if cutting.overlap is not None else self.chunk_overlap_tokens
@@ -326,7 +327,7 @@ def _validate(settings: Settings) -> None:
 _TEXT_KEYS = ("title", "url", "tenant", "owner", "project", "sprint", "occurred_at", "collection", "body", "time_zone")
 _SOURCE_KEYS = {
     *_TEXT_KEYS, "select", "visibility", "key", "template", "metadata", "chunker", "egress", "children", "tables",
-    "preset", "chunk_size_tokens", "chunk_overlap_tokens", "allow_truncation",
+    "preset", "chunk_size_tokens", "chunk_overlap_tokens", "allow_truncation", "vector_chunks",
 }  # fmt: skip
 
 
@@ -408,6 +409,7 @@ def _cutting(table: Mapping[str, Any], place: str) -> Cutting:
         "chunk_size_tokens": int,
         "chunk_overlap_tokens": int,
         "allow_truncation": bool,
+        "vector_chunks": str,
     }
     for key, kind in kinds.items():
         if type(table.get(key, kind())) is not kind:
@@ -419,6 +421,7 @@ def _cutting(table: Mapping[str, Any], place: str) -> Cutting:
             table.get("chunk_size_tokens"),
             table.get("chunk_overlap_tokens"),
             table.get("allow_truncation", False),
+            table.get("vector_chunks"),
         )
     except ConfigurationError as error:
         raise ConfigurationError(f"{place}: {error.message}") from None

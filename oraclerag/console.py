@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from oraclerag.errors import OracleRagError
+from oraclerag.records import Hit
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,7 +78,7 @@ def record(value: Any) -> Any:
     """Turn records of the library into what JSON knows; times in ISO 8601, mappings and lists kept."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {item.name: record(getattr(value, item.name)) for item in dataclasses.fields(value)}
-        return fields | ({"score": value.score} if hasattr(value, "score") else {})
+        return fields | ({"score": value.score, "key": value.key} if isinstance(value, Hit) else {})
     if isinstance(value, Mapping):
         return {str(key): record(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -167,7 +168,7 @@ class Output:
         self.table(
             ("#", "source", "score", "title", "text"),
             (
-                (hit.rank, hit.key, f"{hit.score:.3f}", one_line(hit.title, 36), _second_line(hit.text, hit.title))
+                (hit.rank, hit.source, f"{hit.score:.3f}", one_line(hit.title, 36), _second_line(hit.content, hit.title))
                 for hit in result.hits
             ),
             right=("#", "score"),

@@ -24,8 +24,15 @@ _METADATA = re.compile(r"metadata\.([A-Za-z_][A-Za-z0-9_]{0,63})")
 _MAX_CONDITIONS = 32
 
 
-def predicate(filter: Mapping[str, Any], alias: str = "c") -> tuple[str, dict[str, Any]]:  # noqa: A002 - the field's word
+def predicate(
+    filter: Mapping[str, Any],  # noqa: A002 - the field's word
+    alias: str = "c",
+    *,
+    name: str = "filter",
+) -> tuple[str, dict[str, Any]]:
     """Give the predicate over RAG_CHUNK under ``alias`` and its binds; ``("", {})`` for an empty filter.
+
+    ``name`` is the argument that it comes from, and begins the names of its binds.
 
     Keys: ``collection``, ``project``, ``source_type``, ``sprint``, and ``metadata.NAME`` for a top-level field of the
     metadata. Values: texts; for metadata also numbers, True and False. All conditions must hold. Raises
@@ -38,10 +45,9 @@ def predicate(filter: Mapping[str, Any], alias: str = "c") -> tuple[str, dict[st
     conditions: list[str] = []
     binds: dict[str, Any] = {}
     for number, (key, value) in enumerate(filter.items()):
-        name = f"filter{number}"
         left, bound = _condition(key, value, alias)
-        conditions.append(f"({left} = :{name})")
-        binds[name] = bound
+        conditions.append(f"({left} = :{name}{number})")
+        binds[f"{name}{number}"] = bound
     return " AND ".join(conditions), binds
 
 

@@ -10,12 +10,12 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Unpack
 
 from oraclerag import audit as auditing
 from oraclerag import backfill as backfilling
 from oraclerag import check as checking
-from oraclerag import counts, index, schema
+from oraclerag import counts, index, schema, vector_chunks
 from oraclerag import drain as draining
 from oraclerag import enqueue as enqueuing
 from oraclerag import ingest as ingesting
@@ -23,7 +23,7 @@ from oraclerag import track as tracking
 from oraclerag import triggers as triggering
 from oraclerag import wait as waiting
 from oraclerag import worker as working
-from oraclerag.chunk import Limits, chunks
+from oraclerag.chunk import Limits, chunks, storable
 from oraclerag.config import Settings
 from oraclerag.cutting import Cutting
 from oraclerag.database import Database, driver_connection
@@ -39,6 +39,7 @@ from oraclerag.records import (
     BackfillReport,
     Chunk,
     DrainReport,
+    Piece,
     Resolution,
     SearchResult,
     SourceKey,
@@ -46,7 +47,7 @@ from oraclerag.records import (
 )
 from oraclerag.resolution import Resolutions
 from oraclerag.scope import Scope
-from oraclerag.search import Searcher
+from oraclerag.search import Searcher, SearchOptions
 from oraclerag.source import FunctionSource, Reader, Source, built_in, find, from_settings, tenants_mapped
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class Rag(Operations):
         """
 
         def declare(function: _Function) -> _Function:
-            if name in self._sources:
+            if name in self._sources and not self._sources[name].built_in:  # those have names that nobody may take
                 raise ConfigurationError(f"The source {name!r} is configured twice.")
             reader: Reader = function
             self._sources[name] = FunctionSource(
@@ -368,7 +369,18 @@ class Rag(Operations):
 
         Raises ConfigurationError where the model reads less than the size asked for, ModelNotActive.
         """
-        return list(chunks(text, Limits.of(self.model()), self.settings.cutting(cutting or Cutting()), title=title))
+        limits, cutting = Limits.of(self.model()), self.settings.cutting(cutting or Cutting())
+        return list(chunks(text, limits, cutting, title=title, pieces=self.pieces(text, cutting)))
+
+    def pieces(self, text: str, cutting: Cutting) -> tuple[Piece, ...] | None:
+        """Have the database cut a text by VECTOR_CHUNKS where ``cutting`` says so; else give None.
+
+        Raises StatementFailed.
+        """
+        if cutting.clause is None:
+            return None
+        with self.database.connect() as connection:
+            return vector_chunks.pieces(connection, storable(text), cutting.clause)
 
     def model(self) -> ActiveModel:
         """Give the embedding model in force. Raises ModelNotActive, SchemaMissing."""

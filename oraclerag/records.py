@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from oraclerag import error_codes
 from oraclerag.cutting import Cutting
@@ -26,6 +26,7 @@ __all__ = [
     "DrainReport",
     "Held",
     "Hit",
+    "Piece",
     "Problem",
     "Resolution",
     "SearchResult",
@@ -103,6 +104,14 @@ class SourceKey:
         return f"{self.type}:{self.id}"
 
 
+class Piece(NamedTuple):
+    """What VECTOR_CHUNKS gave of a text: its place, counted from 1, its length there, and its text."""
+
+    offset: int
+    length: int
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """What a source says of one entity at present.
@@ -110,7 +119,7 @@ class Document:
     ``text`` is the whole text to index; its first line is the head that chunks repeat when the text is cut. An empty
     text means: nothing to index, but the entity exists. Naive times are taken in the source's time zone.
     ``tenant``, ``owner`` and ``visibility`` decide who may see it; None leaves ``visibility`` to the source, and
-    ``cutting`` too: how this text is cut into chunks.
+    ``cutting`` too: how this text is cut into chunks. ``pieces`` is not for sources: how the database has cut it.
     """
 
     text: str = field(repr=False)
@@ -125,6 +134,7 @@ class Document:
     occurred_at: dt.datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=_nothing, repr=False)
     cutting: Cutting | None = None
+    pieces: tuple[Piece, ...] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +142,9 @@ class Chunk:
     """A piece of a document: at most 4,000 bytes and the model's limit in tokens, with what is repeated before it.
 
     ``text`` is the half-open span ``start`` to ``end`` of the document's text, in characters (of a diagnostic report
-    with its rules shortened); spans follow each other and may overlap. ``head`` is repeated before it where that says
-    what it belongs to. ``section`` is the path of headings, ``parent`` the number of the first chunk of its section
-    (None for that chunk itself). ``metadata`` is what this chunk's own text says, such as error codes.
+    with rules and repeated entries shortened); spans follow each other and may overlap. ``head`` is repeated before it
+    where that says what it belongs to. ``section`` is the path of headings, ``parent`` the number of the first chunk of
+    its section (None for that chunk itself). ``metadata`` is what this chunk's own text says, such as error codes.
     """
 
     number: int
@@ -234,15 +244,19 @@ def _code(text: str) -> str:
 class Hit:
     """One chunk that a search found.
 
-    ``distance`` is the cosine distance, 0 (same direction) to 2; ``score`` is ``1 - distance``. ``rank`` counts from 1.
+    ``distance`` is the cosine distance, 0 (same direction) to 2; ``score`` is ``1 - distance``. ``rank`` counts from 1,
+    ``why`` says what gave the hit its place. ``stale``: a change of its entity waits in the queue. ``key`` is the hit's
+    name, ``task:42:0``.
     """
 
     rank: int
     chunk_id: int
-    key: SourceKey
+    source: SourceKey
     chunk_number: int
-    text: str = field(repr=False)
+    content: str = field(repr=False)
     distance: float
+    why: str = ""
+    stale: bool = False
     title: str | None = field(default=None, repr=False)
     url: str | None = None
     section: str | None = None
@@ -257,21 +271,31 @@ class Hit:
         """Similarity, 1 is the same direction."""
         return 1.0 - self.distance
 
+    @property
+    def key(self) -> str:
+        """``<type>:<id>:<chunk number>``."""
+        return f"{self.source}:{self.chunk_number}"
+
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """The hits of one question, best first, and how they were found; iterating it gives the hits.
 
-    ``approximate``: whether the vector index may have been used; ``truncated``: whether the question was longer than
-    the model reads; ``statement``: the SQL that was run (no values); ``statements``: how many were sent.
+    ``approximate``: whether the vector index may have been used, ``reason`` says why or why not; ``truncated``: whether
+    the question was longer than the model reads; ``codes``: the error codes that the search was scoped to,
+    ``codes_missing``: those that no visible chunk names; ``statement``: the SQL that was run last (no values);
+    ``statements``: how many were sent.
     """
 
     hits: tuple[Hit, ...]
-    approximate: bool
-    truncated: bool
-    statement: str = field(repr=False)
-    statements: int
-    seconds: float
+    approximate: bool = False
+    reason: str = ""
+    truncated: bool = False
+    codes: tuple[str, ...] = ()
+    codes_missing: tuple[str, ...] = ()
+    statement: str = field(default="", repr=False)
+    statements: int = 1
+    seconds: float = 0.0
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

@@ -44,6 +44,7 @@ def demo(
     The data are a task tracker of some hundred rows; nothing that is printed is prepared.
     """
     from oraclerag.config import Settings
+    from oraclerag.search import MAX_K
     from oraclerag.demo.application import DATA
     from oraclerag.demo.run import MODEL, Demo, write_configuration
     from oraclerag.rag import Rag
@@ -71,6 +72,7 @@ def demo(
         wallet_password=None,
         embedding_model=MODEL,
         tenant="main",
+        max_k=MAX_K,
     )
     with Rag(settings) as rag:
         run = Demo(rag, screen, file, data=data or DATA, model=model, weights=weights)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import datetime as dt
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -32,6 +33,29 @@ def search(
             "--filter", metavar="FIELD=VALUE", help="project, sprint, collection or metadata.NAME; repeatable."
         ),
     ] = None,
+    collection: Annotated[
+        list[str] | None, typer.Option("--collection", metavar="NAME", help="Only this collection; repeatable.")
+    ] = None,
+    since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before (UTC, ISO 8601).")] = None,
+    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Not after; a date has its day.")] = None,
+    months: Annotated[int | None, typer.Option("--months", metavar="N", help="Not older than so many months.")] = None,
+    codes: Annotated[
+        bool, typer.Option("--codes/--no-codes", help="Error codes in the question narrow it to texts naming them.")
+    ] = True,
+    fallback: Annotated[
+        bool, typer.Option("--fallback", help="Where no text names the error code, search without it.")
+    ] = False,
+    prefer: Annotated[
+        list[str] | None, typer.Option("--prefer", metavar="FIELD=VALUE", help="Put what has this first; repeatable.")
+    ] = None,
+    order: Annotated[str, typer.Option("--order", metavar="ORDER", help="similarity or authority.")] = "similarity",
+    mode: Annotated[str, typer.Option("--mode", metavar="MODE", help="auto, exact or approx.")] = "auto",
+    accuracy: Annotated[
+        int | None, typer.Option("--accuracy", metavar="PERCENT", help="Target of an approximate search.")
+    ] = None,
+    min_score: Annotated[
+        float | None, typer.Option("--min-score", metavar="SCORE", help="The least similarity of a hit, up to 1.")
+    ] = None,
     show_sql: Annotated[bool, typer.Option("--show-sql", help="Print the statement too (stderr).")] = False,
     json: Json = False,
 ) -> None:
@@ -39,14 +63,34 @@ def search(
 
     Only what the asker may see: everybody's, their own (--owner, --group), or everything (--manager).
     """
+    from oraclerag.search import SearchOptions
+
     screen = output(json)
-    conditions = _conditions(filter_ or [])
+    options = SearchOptions(
+        k=k,
+        source=source or None,
+        filter=_conditions(filter_ or [], "--filter"),
+        collections=collection or None,
+        since=_time(since, "--since"),
+        until=_time(until, "--until"),
+        months=months,
+        codes=codes,
+        fallback=fallback,
+        prefer=_conditions(prefer or [], "--prefer"),
+        order=cast("Any", order),
+        mode=cast("Any", mode),
+        accuracy=accuracy,
+        min_score=min_score,
+    )
     with opened() as rag:
-        result = rag.search(
-            question, scope=scope(tenant, owner, group, manager=manager), k=k, source=source or None, filter=conditions
-        )
+        result = rag.search(question, scope=scope(tenant, owner, group, manager=manager), **options)
+    how = f"{'approximate' if result.approximate else 'exact'}: {result.reason}"
     if show_sql:
         screen.say(result.statement)
+        screen.say(f"-- {how}")
+    if result.codes_missing:
+        without = "was searched without it" if result.hits else "--fallback searches without it"
+        screen.say(f"No text that this scope may see names {' or '.join(result.codes_missing)}; {without}.")
     if result.truncated:
         screen.say("The question is longer than the model reads; only its beginning was searched for.")
     if json:
@@ -56,17 +100,28 @@ def search(
         screen.say("Nothing that this scope may see was found.")
         return
     screen.hits(result)
-    how = "approximate" if result.approximate else "exact"
     screen.say(f"{len(result)} {'hit' if len(result) == 1 else 'hits'} in {result.seconds * 1000:.0f} ms ({how}).")
+    stale = sum(hit.stale for hit in result)
+    if stale:
+        screen.say(f"{stale} of them {'is' if stale == 1 else 'are'} about to change: a change waits in the queue.")
 
 
-def _conditions(texts: list[str]) -> dict[str, str]:
+def _time(text: str | None, option: str) -> dt.datetime | dt.date | None:
+    if text is None:
+        return None
+    try:
+        return dt.date.fromisoformat(text) if len(text) == len("2026-01-31") else dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{option} takes a date or a time in ISO 8601, not {text!r}.") from None
+
+
+def _conditions(texts: list[str], option: str) -> dict[str, str]:
     conditions: dict[str, str] = {}
     for text in texts:
         field, equals, value = text.partition("=")
         if not equals or not field:
-            raise typer.BadParameter(f"--filter takes FIELD=VALUE, not {text!r}.")
+            raise typer.BadParameter(f"{option} takes FIELD=VALUE, not {text!r}.")
         if field in conditions:
-            raise typer.BadParameter(f"--filter names {field!r} twice.")
+            raise typer.BadParameter(f"{option} names {field!r} twice.")
         conditions[field] = value
     return conditions

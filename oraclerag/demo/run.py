@@ -142,9 +142,9 @@ class Demo:
         return tasks[0]
 
     def _rolled_back(self, task: Hit, story: application.Story) -> None:
-        self._step(f"Rename task {task.key.id} and roll back", "oraclerag queue status")
+        self._step(f"Rename task {task.source.id} and roll back", "oraclerag queue status")
         with self.rag.database.connect() as connection:
-            self._execute(connection, "UPDATE TASK SET TITLE = :title WHERE ID = :id", story.new_title, task.key.id)
+            self._execute(connection, "UPDATE TASK SET TITLE = :title WHERE ID = :id", story.new_title, task.source.id)
             inside = self._queued(connection)
             connection.rollback()
             after = self._queued(connection)
@@ -154,27 +154,27 @@ class Demo:
 
     def _renamed(self, task: Hit, story: application.Story) -> None:
         self._step(
-            f"Rename task {task.key.id} and commit: “{task.title}” becomes “{story.new_title}”",
+            f"Rename task {task.source.id} and commit: “{task.title}” becomes “{story.new_title}”",
             "oraclerag worker --once",
         )
         with self.rag.database.transaction() as connection:
-            self._execute(connection, "UPDATE TASK SET TITLE = :title WHERE ID = :id", story.new_title, task.key.id)
+            self._execute(connection, "UPDATE TASK SET TITLE = :title WHERE ID = :id", story.new_title, task.source.id)
         seconds = self._drain()
         result = self.rag.search(story.new_title, scope=_MANAGER, k=5)
         rank = self._rank(result, task)
         self._facts({"found": f"at rank {rank} under its new name, {seconds:.2f} s after the commit"})
-        self.record["renamed"] = {"task": task.key.id, "rank": rank}
-        self._must(rank is not None and story.new_title in result[rank - 1].text, "The renamed task was not found.")
+        self.record["renamed"] = {"task": task.source.id, "rank": rank}
+        self._must(rank is not None and story.new_title in result[rank - 1].content, "The renamed task was not found.")
 
     def _deleted(self, task: Hit, story: application.Story) -> None:
-        self._step(f"Delete task {task.key.id}", "oraclerag worker --once")
+        self._step(f"Delete task {task.source.id}", "oraclerag worker --once")
         with self.rag.database.transaction() as connection:
-            self._execute(connection, "DELETE FROM TASK WHERE ID = :id", task.key.id)
+            self._execute(connection, "DELETE FROM TASK WHERE ID = :id", task.source.id)
         self._drain()
         everything = self.rag.search(story.new_title, scope=_MANAGER, k=MAX_K)
         rank = self._rank(everything, task)
         self._facts({"found": "no more" if rank is None else f"still, at rank {rank}"})
-        self.record["deleted"] = {"task": task.key.id, "rank": rank}
+        self.record["deleted"] = {"task": task.source.id, "rank": rank}
         self._must(rank is None, "The deleted task is still found.")
 
     def _sprint_renamed(self, story: application.Story) -> None:
@@ -194,8 +194,8 @@ class Demo:
         result = self.rag.search(f"Sprint: {story.new_sprint_name}", scope=_MANAGER, k=3, source=["task"])
         self._hits(result)
         everything = self.rag.search(story.new_sprint_name, scope=_MANAGER, k=MAX_K, source=["task"])
-        following = {hit.key.id for hit in everything if story.new_sprint_name in hit.text}
-        first = result.hits[0].key.id if result.hits else None
+        following = {hit.source.id for hit in everything if story.new_sprint_name in hit.content}
+        first = result.hits[0].source.id if result.hits else None
         self._facts(
             {
                 "queue rows": f"{queued} by the trigger: the sprint and its tasks",
@@ -270,7 +270,7 @@ That file and the templates beside it are an example for your own tables."""
         return time.perf_counter() - started
 
     def _tasks(self, question: str, scope: Scope) -> set[str]:
-        return {hit.key.id for hit in self.rag.search(question, scope=scope, k=MAX_K, source=["task"])}
+        return {hit.source.id for hit in self.rag.search(question, scope=scope, k=MAX_K, source=["task"])}
 
     def _queued(self, connection: Any) -> int:
         count: int = self._one(connection, "SELECT COUNT(*) FROM RAG_DIRTY")[0]
@@ -295,11 +295,11 @@ That file and the templates beside it are an example for your own tables."""
 
     @staticmethod
     def _rank(result: SearchResult, task: Hit) -> int | None:
-        return next((hit.rank for hit in result if hit.key == task.key), None)
+        return next((hit.rank for hit in result if hit.source == task.source), None)
 
     @staticmethod
     def _ids(result: SearchResult) -> list[str]:
-        return [str(hit.key) for hit in result]
+        return [str(hit.source) for hit in result]
 
     # -- showing ------------------------------------------------------------------------------------------------------
 

@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from oraclerag.database import in_list
+from oraclerag.search.predicate import conditions
 from oraclerag.statements import identifier, quoted
 
 if TYPE_CHECKING:
     from oraclerag.model.active import ActiveModel
     from oraclerag.scope import Scope
+    from oraclerag.search.request import Request
 
 __all__ = ["COLUMNS", "Statement", "compose", "concatenated", "long_metadata", "pieces"]
 
@@ -24,11 +26,20 @@ __all__ = ["COLUMNS", "Statement", "compose", "concatenated", "long_metadata", "
 # (ORA-01461).
 _BIND_BYTES = 1000
 
-_INNER = (
-    "CHUNK_ID", "SOURCE_TYPE", "SOURCE_ID", "TENANT_ID", "CHUNK_NO", "CONTENT", "SECTION", "COLLECTION", "PROJECT_ID",
-    "SPRINT_ID", "OCCURRED_AT", "DISTANCE", "METADATA_TEXT", "HAS_METADATA",
+# What a block gives beside what it computes.
+_STORED = (
+    "ENTITY_ID", "CHUNK_ID", "SOURCE_TYPE", "SOURCE_ID", "TENANT_ID", "CHUNK_NO", "CONTENT", "SECTION", "COLLECTION",
+    "PROJECT_ID", "SPRINT_ID", "OCCURRED_AT",
 )  # fmt: skip
-COLUMNS = (*_INNER, "TITLE", "URL")
+_COMPUTED = ("DISTANCE", "METADATA_TEXT", "HAS_METADATA", "PREFERRED", "AUTHORITY")
+COLUMNS = (*_STORED[1:], *_COMPUTED, "TITLE", "URL", "STALE")
+"""The columns of every composed search, in order."""
+
+_AUTHORITY = "CASE WHEN c.SOURCE_TYPE = 'resolution' AND JSON_EXISTS(c.METADATA, '$.validated_by') THEN 1 ELSE 0 END"
+# Validated resolutions, newest first; then the others as they are.
+_BY_AUTHORITY = (
+    "x.AUTHORITY DESC, CASE x.AUTHORITY WHEN 1 THEN x.OCCURRED_AT END DESC NULLS LAST, x.DISTANCE, x.CHUNK_ID"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +52,23 @@ class Statement:
 
 def compose(
     model: ActiveModel,
-    scope: Scope,
+    request: Request,
     question: str,
     *,
-    k: int,
-    sources: Sequence[str] = (),
-    filter_: tuple[str, Mapping[str, Any]] = ("", {}),
     kind: Literal["APPROX", "EXACT"] = "EXACT",
     target_accuracy: int = 90,
     separate: bool = False,
 ) -> Statement:
-    """Build the statement of a search.
+    """Build the statement of a search for ``question``, the text that the model is to read.
 
     APPROX computes the question's vector inline, as the operand of the distance; EXACT in a scalar subquery, so that
-    it is not computed once per row. ``separate`` takes it as the bind ``:question_vector``. It finds nothing when
-    ``model`` is no longer the one in force: no vector is ever compared with one of another model.
+    it is not computed once per row. ``separate`` takes it as the bind ``:question_vector``. What is preferred has a
+    block of its own, so that it is found however far it is. It finds nothing when ``model`` is no longer the one in
+    force: no vector is ever compared with one of another model.
     """
     schema = quoted(model.schema, "schema")
-    binds: dict[str, Any] = {"k": k, "model_in_force": model.physical_name}
+    allowed, binds = conditions(request)
+    binds |= {"k": request.k, "model_in_force": model.physical_name}
     if separate:
         vector = ":question_vector"
     else:
@@ -67,40 +77,58 @@ def compose(
         vector = f"VECTOR_EMBEDDING({model.sql_name} USING {concatenated(parts)} AS DATA)"
         if kind == "EXACT":
             vector = f"(SELECT {vector} FROM dual)"
-    allowed, allowed_binds = scope.predicate("c")
-    conditions = [allowed]
-    binds |= allowed_binds
-    if sources:
-        names = {f"source{number}": source for number, source in enumerate(sources)}
-        conditions.append(f"(c.SOURCE_TYPE IN ({', '.join(f':{name}' for name in names)}))")
-        binds |= names
-    if filter_[0]:
-        conditions.append(f"({filter_[0]})")
-        binds |= filter_[1]
-    where = "\n     AND ".join(conditions)
     limit = f"FETCH {kind} FIRST :k ROWS ONLY"
     if kind == "APPROX":
-        limit += f" WITH TARGET ACCURACY {int(target_accuracy)}"
-    column = identifier(model.column, "vector column")
-    return Statement(
-        f"""\
-SELECT {", ".join(f"x.{name}" for name in _INNER)}, d.TITLE, d.URL
-FROM (
-  SELECT c.ENTITY_ID, c.CHUNK_ID, c.SOURCE_TYPE, c.SOURCE_ID, c.TENANT_ID, c.CHUNK_NO, c.CONTENT, c.SECTION,
-         c.COLLECTION, c.PROJECT_ID, c.SPRINT_ID, c.OCCURRED_AT,
+        limit += f" WITH TARGET ACCURACY {int(request.accuracy or target_accuracy)}"
+    distance = f"VECTOR_DISTANCE(c.{identifier(model.column, 'vector column')}, {vector}, COSINE)"
+
+    def block(preferred: int, *more: str) -> str:
+        where = "\n     AND ".join([*allowed, *more])
+        authority = _AUTHORITY if request.order == "authority" else "0"
+        return f"""\
+  SELECT {", ".join(f"c.{name}" for name in _STORED)},
+         {distance} AS DISTANCE,
          JSON_SERIALIZE(c.METADATA RETURNING VARCHAR2(4000) NULL ON ERROR) AS METADATA_TEXT,
-         CASE WHEN c.METADATA IS NULL THEN 0 ELSE 1 END AS HAS_METADATA,
-         VECTOR_DISTANCE(c.{column}, {vector}, COSINE) AS DISTANCE
+         CASE WHEN c.METADATA IS NULL THEN 0 ELSE 1 END AS HAS_METADATA, {preferred} AS PREFERRED,
+         {authority} AS AUTHORITY
     FROM {schema}.RAG_CHUNK c
    WHERE {where}
    ORDER BY DISTANCE
-   {limit}
+   {limit}"""
+
+    if request.prefer[0]:
+        binds |= request.prefer[1]
+        columns = ", ".join([*_STORED, *_COMPUTED])
+        # not NOT: a condition over a field that is missing may be neither true nor false
+        first, others = f"({request.prefer[0]})", f"(CASE WHEN {request.prefer[0]} THEN 1 ELSE 0 END = 0)"
+        found = (
+            f"  SELECT {columns} FROM (\n{block(1, first)}\n  )\n  UNION ALL\n"
+            f"  SELECT {columns} FROM (\n{block(0, others)}\n  )"
+        )
+    else:
+        found = block(0)
+    outer = ["x.DISTANCE IS NOT NULL"]
+    if request.min_score is not None:
+        binds["max_distance"] = 1.0 - request.min_score
+        outer.append("x.DISTANCE <= :max_distance")
+    by = _BY_AUTHORITY if request.order == "authority" else "x.DISTANCE, x.CHUNK_ID"
+    order = f"x.PREFERRED DESC, {by}" if request.prefer[0] else by
+    last = "\nFETCH FIRST :k ROWS ONLY" if request.prefer[0] else ""
+    columns = ", ".join(f"x.{name}" for name in (*_STORED[1:], *_COMPUTED))
+    conditions_outside = "\n  AND ".join(outer)
+    return Statement(
+        f"""\
+SELECT {columns}, d.TITLE, d.URL,
+  CASE WHEN EXISTS (SELECT 1 FROM {schema}.RAG_DIRTY q WHERE q.SOURCE_TYPE = x.SOURCE_TYPE
+                       AND q.SOURCE_ID = x.SOURCE_ID AND q.STATE = 'READY') THEN 1 ELSE 0 END AS STALE
+FROM (
+{found}
 ) x
 LEFT JOIN {schema}.RAG_DOCUMENT d ON d.ENTITY_ID = x.ENTITY_ID
-WHERE x.DISTANCE IS NOT NULL
+WHERE {conditions_outside}
   AND EXISTS (SELECT 1 FROM {schema}.RAG_SETTING s
                WHERE s.SCOPE_NAME = '*' AND s.SETTING = 'model' AND s.SETTING_VALUE = :model_in_force)
-ORDER BY x.DISTANCE, x.CHUNK_ID""",
+ORDER BY {order}{last}""",
         binds,
     )
 

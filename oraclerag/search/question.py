@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 __all__ = ["MAX_K", "checked_k", "checked_question", "cut"]
 
 MAX_K = 10_000
+"""The most hits that any setting allows."""
+
 _MAX_BYTES = 4000  # of a VARCHAR2 where MAX_STRING_SIZE is STANDARD
 
 
@@ -26,12 +28,13 @@ def checked_question(question: object) -> str:
     return question
 
 
-def checked_k(k: object) -> int:
-    """Give the number of hits wanted, or say why it cannot be."""
+def checked_k(k: object, most: int = MAX_K) -> int:
+    """Give the number of hits wanted, at most ``most`` (the setting ``max_k``), or say why it cannot be."""
     if isinstance(k, bool) or not isinstance(k, int):
         raise InputError(f"k must be a whole number, not {type(k).__name__}.")
-    if not 1 <= k <= MAX_K:
-        raise InputError(f"k is {k}, but must be between 1 and {MAX_K:,}.")
+    if not 1 <= k <= most:
+        hint = "The setting max_k (search.max_k, ORACLERAG_MAX_K) allows more." if 1 <= k <= MAX_K else None
+        raise InputError(f"k is {k}, but must be between 1 and {most:,}.", hint=hint)
     return k
 
 

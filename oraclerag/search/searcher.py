@@ -7,11 +7,11 @@ import datetime as dt
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from oraclerag import counts, filters
+from oraclerag import counts
 from oraclerag.database import (
     BROKEN_DIMENSION,
     MODEL_MISSING,
@@ -27,7 +27,9 @@ from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.records import Hit, SearchResult, SourceKey
 from oraclerag.scope import Scope
 from oraclerag.search.compose import COLUMNS, Statement, compose, concatenated, long_metadata, pieces
-from oraclerag.search.question import checked_k, checked_question, cut
+from oraclerag.search.plan import Plan, choose
+from oraclerag.search.question import cut
+from oraclerag.search.request import Request, SearchOptions, request
 from oraclerag.statements import Statements
 
 if TYPE_CHECKING:
@@ -74,37 +76,36 @@ class Searcher:
         self._guard = threading.Lock()
 
     def search(
-        self,
-        question: str,
-        *,
-        scope: Scope,
-        k: int | None = None,
-        sources: Sequence[str] = (),
-        filter: Mapping[str, Any] | None = None,  # noqa: A002 - the field's word
-        connection: Any = None,
+        self, question: str, *, scope: Scope, options: SearchOptions | None = None, connection: Any = None
     ) -> SearchResult:
-        """Find the ``k`` chunks nearest to ``question`` among those that ``scope``, ``sources`` and ``filter`` allow.
+        """Find the chunks nearest to ``question`` among those that ``scope`` and ``options`` allow.
 
         ``scope`` is resolved. On a borrowed ``connection`` (SQLAlchemy or oracledb) it reads inside that transaction
         and never ends it. Raises InputError (also for a session in which 'a' equals 'A'), ModelNotActive, SchemaMissing
         and what the database says.
         """
-        question = checked_question(question)
-        limit = checked_k(self._settings.k if k is None else k)
-        request = _Request(question, scope, limit, tuple(sources), filters.predicate(filter or {}))
+        (found,) = self.search_each([question], scope=scope, options=options, connection=connection)
+        return found
+
+    def search_each(
+        self, questions: Sequence[str], *, scope: Scope, options: SearchOptions | None = None, connection: Any = None
+    ) -> list[SearchResult]:
+        """Like :meth:`search` for several questions, on one connection."""
+        settings = self._settings
+        asked = [request(question, scope, options or {}, k=settings.k, max_k=settings.max_k) for question in questions]
         if connection is None:
             with self._database.connect() as own:
-                return self._search(own, self._database.schema, request)
+                return [self._search(own, self._database.schema, one) for one in asked]
         borrowed = driver_connection(connection)
         with driver_types(borrowed):
-            return self._search(borrowed, self._database.schema_on(borrowed), request)
+            return [self._search(borrowed, self._database.schema_on(borrowed), one) for one in asked]
 
     def forget(self) -> None:
         """Read the state of the installation anew at the next search."""
         with self._guard:
             self._states.clear()
 
-    def _search(self, connection: oracledb.Connection, schema: str, request: _Request) -> SearchResult:
+    def _search(self, connection: oracledb.Connection, schema: str, asked: Request) -> SearchResult:
         import oracledb
 
         started = time.perf_counter()
@@ -112,7 +113,7 @@ class Searcher:
             state, fresh = self._current(connection, schema)
             result = None
             try:
-                result = self._run(connection, request, state)
+                result = self._run(connection, asked, state)
             except oracledb.Error as error:
                 if fresh or code_of(error) not in _OUTDATED:
                     raise
@@ -121,7 +122,7 @@ class Searcher:
                 self.forget()
                 newer, _ = self._current(connection, schema)
                 if result is None or newer.model != state.model:
-                    result = self._run(connection, request, newer)
+                    result = self._run(connection, asked, newer)
             assert result is not None  # noqa: S101 - either it was found or the error was raised
             if not result:
                 _refuse_ignored_case(connection, schema)
@@ -144,57 +145,57 @@ class Searcher:
             self._states[schema] = state
         return state, True
 
-    def _run(self, connection: oracledb.Connection, request: _Request, state: _State) -> SearchResult:
-        text, truncated = cut(state.model.query_prefix, request.question, state.model)
-        approximate = state.indexed and request.estimate(state.counts) >= self._settings.exact_below
+    def _run(self, connection: oracledb.Connection, asked: Request, state: _State) -> SearchResult:
+        text, truncated = cut(state.model.query_prefix, asked.question, state.model)
         separate = self._settings.query_embedding == "separate"
         sent = 0
         vector: dict[str, Any] = {}
         if separate:
             vector = {"question_vector": _embed(connection, state.model, text)}
             sent += 1
+        plan = choose(asked, state.counts, indexed=state.indexed, exact_below=self._settings.exact_below)
+        unscoped: tuple[str, ...] = ()
         while True:
             statement = compose(
                 state.model,
-                request.scope,
+                asked,
                 text,
-                k=request.k,
-                sources=request.sources,
-                filter_=request.filter,
-                kind="APPROX" if approximate else "EXACT",
+                kind=plan.kind,
                 target_accuracy=self._settings.target_accuracy,
                 separate=separate,
             )
-            rows = _fetch(connection, statement, vector, request.k)
+            rows = _fetch(connection, statement, vector, asked.k)
             sent += 1
-            if not approximate or len(rows) >= request.k:
+            if len(rows) < asked.k and plan.kind == "APPROX" and asked.mode != "approx":
+                # an approximate search with a predicate may run short although there is more
+                plan = Plan("EXACT", f"an approximate search gave {len(rows)} of {asked.k}")
+            elif not rows and asked.codes and asked.fallback:
+                unscoped, asked = asked.codes, dataclasses.replace(asked, codes=())
+                plan = choose(asked, state.counts, indexed=state.indexed, exact_below=self._settings.exact_below)
+            else:
                 break
-            approximate = False  # an approximate search with a predicate may run short although there is more
-        hits = tuple(_hit(rank, row) for rank, row in enumerate(rows, start=1))
+        hits = tuple(_hit(rank, row, asked) for rank, row in enumerate(rows, start=1))
         cut_off = [
             hit.chunk_id for hit, row in zip(hits, rows, strict=True) if row[_HAS_METADATA] and not row[_METADATA_TEXT]
         ]
         if cut_off:  # longer than a VARCHAR2
             found: dict[int, Mapping[str, Any]] = {}
             for part in parts(cut_off):
-                found |= _metadata(connection, long_metadata(state.model.schema, request.scope, part))
+                found |= _metadata(connection, long_metadata(state.model.schema, asked.scope, part))
                 sent += 1
             hits = tuple(
                 dataclasses.replace(hit, metadata=found[hit.chunk_id]) if hit.chunk_id in found else hit for hit in hits
             )
-        return SearchResult(hits, approximate, truncated, statement.text, sent, 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    question: str = field(repr=False)
-    scope: Scope
-    k: int
-    sources: tuple[str, ...]
-    filter: tuple[str, dict[str, Any]] = field(repr=False)
-
-    def estimate(self, known: counts.Counts) -> float:
-        return counts.estimate(known, self.scope, sources=self.sources, conditions=len(self.filter[1]))
+        return SearchResult(
+            hits,
+            approximate=plan.kind == "APPROX",
+            reason=plan.reason,
+            truncated=truncated,
+            codes=asked.codes,
+            codes_missing=unscoped or (asked.codes if not hits else ()),
+            statement=statement.text,
+            statements=sent,
+        )
 
 
 def _refuse_ignored_case(connection: oracledb.Connection, schema: str) -> None:
@@ -236,23 +237,28 @@ def _embed(connection: oracledb.Connection, model: ActiveModel, text: str) -> An
 def _fetch(
     connection: oracledb.Connection, statement: Statement, vector: Mapping[str, Any], k: int
 ) -> list[tuple[Any, ...]]:
+    import oracledb
+
     with connection.cursor() as cursor:
         # one more than wanted: the answer to the execute then says that there are no more rows
         cursor.prefetchrows = cursor.arraysize = min(k + 1, 1000)
+        times = {name: oracledb.DB_TYPE_TIMESTAMP for name in ("since", "until") if name in statement.binds}
+        if times:  # else the driver sends a DATE, without the fraction of a second
+            cursor.setinputsizes(**times)
         cursor.execute(statement.text, {**statement.binds, **vector})
         rows: list[tuple[Any, ...]] = cursor.fetchall()
         return rows
 
 
-def _hit(rank: int, row: tuple[Any, ...]) -> Hit:
+def _hit(rank: int, row: tuple[Any, ...], asked: Request) -> Hit:
     values = dict(zip(COLUMNS, row, strict=True))
     occurred_at = values["OCCURRED_AT"]
     return Hit(
         rank=rank,
         chunk_id=int(values["CHUNK_ID"]),
-        key=SourceKey(values["SOURCE_TYPE"], values["SOURCE_ID"], values["TENANT_ID"]),
+        source=SourceKey(values["SOURCE_TYPE"], values["SOURCE_ID"], values["TENANT_ID"]),
         chunk_number=int(values["CHUNK_NO"]),
-        text=values["CONTENT"],
+        content=values["CONTENT"],
         distance=float(values["DISTANCE"]),
         title=values["TITLE"],
         url=values["URL"],
@@ -260,6 +266,18 @@ def _hit(rank: int, row: tuple[Any, ...]) -> Hit:
         collection=values["COLLECTION"],
         project=values["PROJECT_ID"],
         sprint=values["SPRINT_ID"],
+        why=", ".join(_why(values, asked)),
+        stale=bool(values["STALE"]),
         occurred_at=None if occurred_at is None else occurred_at.replace(tzinfo=dt.UTC),
         metadata=json.loads(values["METADATA_TEXT"]) if values["METADATA_TEXT"] else {},
     )
+
+
+def _why(values: Mapping[str, Any], asked: Request) -> Iterator[str]:
+    if asked.codes:
+        yield f"names {' or '.join(asked.codes)}"
+    if values["PREFERRED"]:
+        yield "preferred"
+    if values["AUTHORITY"]:
+        yield "validated resolution"
+    yield f"similarity {1 - float(values['DISTANCE']):.3f}"

@@ -41,7 +41,7 @@ class Entry:
 
 def settings_of(account: Account, **changes: Any) -> Settings:
     values: dict[str, Any] = {
-        "dsn": account.dsn, "user": account.user, "password": account.password, "embedding_model": MODEL,
+        "dsn": account.dsn, "user": account.user, "password": account.password, "embedding_model": MODEL, "max_k": 10_000,
     }  # fmt: skip
     return Settings(**(values | changes))
 
@@ -90,4 +90,4 @@ def shelve(connection: oracledb.Connection, schema: str, entries: Iterable[Entry
 
 def ids(result: Any) -> list[str]:
     """Give the ids of the hits, best first."""
-    return [hit.key.id for hit in result]
+    return [hit.source.id for hit in result]

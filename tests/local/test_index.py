@@ -91,7 +91,7 @@ def test_searches_go_on_while_there_is_no_index(rag: Rag) -> None:
     with Rag(dataclasses.replace(rag.settings, exact_below=0)) as other:
         result = other.search("text 7", scope=Scope(manager=True), k=1)
     assert not result.approximate
-    assert result[0].key.id == "7"
+    assert result[0].source.id == "7"
 
 
 @pytest.mark.parametrize(

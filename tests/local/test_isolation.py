@@ -71,12 +71,12 @@ Read = Callable[[Rag, Account, Scope], set[str]]
 
 
 def _library(rag: Rag, account: Account, scope: Scope) -> set[str]:
-    return {hit.key.id for hit in rag.search(QUESTION, scope=scope, k=1000)}
+    return {hit.source.id for hit in rag.search(QUESTION, scope=scope, k=1000)}
 
 
 def _approximate(rag: Rag, account: Account, scope: Scope) -> set[str]:
     with Rag(settings_of(account, exact_below=0)) as other:
-        return {hit.key.id for hit in other.search(QUESTION, scope=scope, k=1000)}
+        return {hit.source.id for hit in other.search(QUESTION, scope=scope, k=1000)}
 
 
 def _one_by_one(rag: Rag, account: Account, scope: Scope) -> set[str]:
@@ -84,24 +84,24 @@ def _one_by_one(rag: Rag, account: Account, scope: Scope) -> set[str]:
     found: set[str] = set()
     with Rag(settings_of(account, exact_below=0)) as other:
         for k in (1, 2, 3):
-            found |= {hit.key.id for hit in other.search(QUESTION, scope=scope, k=k)}
+            found |= {hit.source.id for hit in other.search(QUESTION, scope=scope, k=k)}
     return found
 
 
 def _separate(rag: Rag, account: Account, scope: Scope) -> set[str]:
     with Rag(settings_of(account, query_embedding="separate")) as other:
-        return {hit.key.id for hit in other.search(QUESTION, scope=scope, k=1000)}
+        return {hit.source.id for hit in other.search(QUESTION, scope=scope, k=1000)}
 
 
 def _async(rag: Rag, account: Account, scope: Scope) -> set[str]:
-    return {hit.key.id for hit in asyncio.run(rag.asearch(QUESTION, scope=scope, k=1000))}
+    return {hit.source.id for hit in asyncio.run(rag.asearch(QUESTION, scope=scope, k=1000))}
 
 
 def _borrowed(rag: Rag, account: Account, scope: Scope) -> set[str]:
     engine = sqlalchemy.create_engine(account.url)
     try:
         with engine.connect() as connection:
-            return {hit.key.id for hit in rag.search(QUESTION, scope=scope, k=1000, connection=connection)}
+            return {hit.source.id for hit in rag.search(QUESTION, scope=scope, k=1000, connection=connection)}
     finally:
         engine.dispose()
 
@@ -110,17 +110,17 @@ def _engine(rag: Rag, account: Account, scope: Scope) -> set[str]:
     engine = sqlalchemy.create_engine(account.url)
     try:
         with Rag(replace(rag.settings, dsn=None), engine=engine) as other:
-            return {hit.key.id for hit in other.search(QUESTION, scope=scope, k=1000)}
+            return {hit.source.id for hit in other.search(QUESTION, scope=scope, k=1000)}
     finally:
         engine.dispose()
 
 
 def _filtered(rag: Rag, account: Account, scope: Scope) -> set[str]:
-    return {hit.key.id for hit in rag.search(QUESTION, scope=scope, k=1000, filter={"source_type": "task"})}
+    return {hit.source.id for hit in rag.search(QUESTION, scope=scope, k=1000, filter={"source_type": "task"})}
 
 
 def _narrowed(rag: Rag, account: Account, scope: Scope) -> set[str]:
-    return {hit.key.id for hit in rag.search(QUESTION, scope=scope, k=1000, source=["task", "other"])}
+    return {hit.source.id for hit in rag.search(QUESTION, scope=scope, k=1000, source=["task", "other"])}
 
 
 def _command_line(rag: Rag, account: Account, scope: Scope) -> set[str]:
@@ -130,11 +130,11 @@ def _command_line(rag: Rag, account: Account, scope: Scope) -> set[str]:
     arguments += ["--manager"] if scope.manager else []
     environment = {
         "ORACLE_DSN": account.dsn, "ORACLE_USER": account.user, "ORACLE_PASSWORD": account.password,
-        "ORACLERAG_EMBEDDING_MODEL": rag.settings.embedding_model,
+        "ORACLERAG_EMBEDDING_MODEL": rag.settings.embedding_model, "ORACLERAG_MAX_K": "1000",
     }  # fmt: skip
     result = CliRunner().invoke(app, arguments, env=environment)
     assert result.exit_code == 0, result.output
-    return {hit["key"]["id"] for hit in json.loads(result.stdout)["hits"]}
+    return {hit["source"]["id"] for hit in json.loads(result.stdout)["hits"]}
 
 
 EVERY_WAY: dict[str, Read] = {

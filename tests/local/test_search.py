@@ -68,8 +68,8 @@ def test_the_nearest_come_first_and_equal_distances_by_chunk(rag: Rag) -> None:
 
 def test_a_hit_says_where_it_comes_from(rag: Rag) -> None:
     hit = rag.search("late payment of supplier invoices", scope=MANAGER, k=1)[0]
-    assert (str(hit.key), hit.key.tenant, hit.chunk_number) == ("task:1", "main", 0)
-    assert hit.text == "late payment of supplier invoices"
+    assert (str(hit.source), hit.source.tenant, hit.chunk_number) == ("task:1", "main", 0)
+    assert hit.content == "late payment of supplier invoices"
     assert (hit.title, hit.url) == ("Late payments", "https://tracker.example/1")
     assert (hit.project, hit.sprint, hit.collection) == ("AP", "S1", "work")
     assert hit.metadata == {"module": "AP", "points": 5, "open": True}
@@ -142,7 +142,7 @@ def test_metadata_longer_than_a_varchar2_arrives_whole(account: Account, tiny_fi
             shelve(connection, account.user, [Entry("1", "long"), Entry("2", "longer", metadata=metadata)])
             shelve(connection, account.user, [Entry("3", "longest", metadata=metadata)])
         result = rag.search("long", scope=MANAGER)
-    assert {hit.key.id: hit.metadata for hit in result} == {"1": {}, "2": metadata, "3": metadata}
+    assert {hit.source.id: hit.metadata for hit in result} == {"1": {}, "2": metadata, "3": metadata}
     assert result.statements == 2
 
 

@@ -63,10 +63,13 @@ def test_json_of_records_is_the_record() -> None:
     assert json.loads(to_json(hit)) == {
         "rank": 1,
         "chunk_id": 2,
-        "key": {"type": "task", "id": "4", "tenant": None},
+        "source": {"type": "task", "id": "4", "tenant": None},
+        "key": "task:4:0",
         "chunk_number": 0,
-        "text": "text",
+        "content": "text",
         "distance": 0.25,
+        "why": "",
+        "stale": False,
         "score": 0.75,
         "title": None,
         "url": None,
@@ -99,7 +102,7 @@ def test_hits_fit_the_width_and_show_markup_as_text(monkeypatch: pytest.MonkeyPa
         1, 5, SourceKey("task", "42"), 0, "[TASK #42] [red]x[/red]\nStatus: \x1b[2J open " + "y" * 200, 0.1,
         title="[red]x[/red]",
     )  # fmt: skip
-    screen.hits(SearchResult((hit,), False, False, "SELECT", 1, 0.01))
+    screen.hits(SearchResult((hit,)))
     assert "[red]x[/red]" in out.getvalue()
     assert "task:42" in out.getvalue()
     assert "0.900" in out.getvalue()

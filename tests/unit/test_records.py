@@ -67,8 +67,9 @@ def test_every_counter_of_a_report_is_added() -> None:
 
 
 def test_score_is_one_minus_distance() -> None:
-    hit = Hit(rank=1, chunk_id=1, key=SourceKey("task", "1"), chunk_number=0, text="t", distance=0.25)
+    hit = Hit(rank=1, chunk_id=1, source=SourceKey("task", "1"), chunk_number=0, content="t", distance=0.25)
     assert hit.score == 0.75
+    assert hit.key == "task:1:0"
 
 
 @pytest.mark.parametrize(
@@ -79,9 +80,9 @@ def test_score_is_one_minus_distance() -> None:
         Hit(
             rank=1,
             chunk_id=1,
-            key=SourceKey("task", "1"),
+            source=SourceKey("task", "1"),
             chunk_number=0,
-            text="SECRET",
+            content="SECRET",
             distance=0.1,
             title="SECRET",
             metadata={"a": "SECRET"},

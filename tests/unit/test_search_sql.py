@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oraclerag import filters
 from oraclerag.errors import InputError
 from oraclerag.model.active import ActiveModel
 from oraclerag.model.tokens import TokenBound
 from oraclerag.scope import Scope
-from oraclerag.search import MAX_K, Statement, compose, cut
+from oraclerag.search import MAX_K, Request, Statement, compose, cut, request
 from oraclerag.search.question import checked_k, checked_question
-from oraclerag.search.searcher import _Request
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -45,22 +44,39 @@ MANAGER = Scope(tenant="acme", manager=True)
 DEVELOPER = Scope(tenant="acme", owner="7", groups=["team:ap"])
 ANYONE = Scope(tenant="acme")
 
+
+def asked(scope: Scope, question: str = "late payments", **options: Any) -> Request:
+    return request(question, scope, options, k=8, max_k=MAX_K)  # type: ignore[arg-type]
+
+
+def composed(
+    scope: Scope, question: str = "late payments", form: dict[str, Any] | None = None, **options: Any
+) -> Statement:
+    return compose(model(), asked(scope, question, **options), question, **(form or {}))
+
+
+APPROX = {"kind": "APPROX"}
 CASES: dict[str, Statement] = {
-    "manager_exact": compose(model(), MANAGER, "late payments", k=8),
-    "manager_approx": compose(model(), MANAGER, "late payments", k=8, kind="APPROX", target_accuracy=90),
-    "developer_exact": compose(model(), DEVELOPER, "late payments", k=8),
-    "developer_approx": compose(model(), DEVELOPER, "late payments", k=8, kind="APPROX", target_accuracy=95),
-    "anyone_exact": compose(model(), ANYONE, "late payments", k=8),
-    "separate": compose(model(), ANYONE, "late payments", k=8, separate=True),
-    "narrowed": compose(
-        model(),
+    "manager_exact": composed(MANAGER),
+    "manager_approx": composed(MANAGER, form=APPROX),
+    "developer_exact": composed(DEVELOPER),
+    "developer_approx": composed(DEVELOPER, form=APPROX, accuracy=95),
+    "anyone_exact": composed(ANYONE),
+    "separate": composed(ANYONE, form={"separate": True}),
+    "narrowed": composed(
         DEVELOPER,
-        "late payments",
-        k=8,
-        sources=("task", "sprint"),
-        filter_=filters.predicate({"project": "1", "metadata.module": "AP"}),
+        source=["task", "sprint"],
+        collections="work",
+        filter={"project": "1", "metadata.module": "AP"},
+        since=dt.date(2026, 1, 1),
+        until=dt.date(2026, 3, 31),
+        months=12,
+        min_score=0.25,
     ),
-    "long_question": compose(model(), ANYONE, "ñ" * 2500, k=1, kind="APPROX"),
+    "codes": composed(DEVELOPER, "ora-1652 and TNS-12541 at night"),
+    "preferred": composed(DEVELOPER, form=APPROX, prefer={"metadata.erp_version": "EBS R12.2.10"}),
+    "authority": composed(ANYONE, order="authority", prefer={"metadata.erp_module": "AP"}),
+    "long_question": composed(ANYONE, "ñ" * 2500, form=APPROX, k=1),
 }
 
 
@@ -76,6 +92,7 @@ def test_every_bind_is_used_and_every_placeholder_bound(name: str) -> None:
     assert set(re.findall(r":([a-z_0-9]+)", statement.text)) == expected
     assert "late" not in statement.text
     assert "acme" not in statement.text
+    assert "01652" not in statement.text
 
 
 def test_no_golden_file_is_left_over() -> None:
@@ -84,7 +101,7 @@ def test_no_golden_file_is_left_over() -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=4000))
 def test_the_pieces_of_a_question_are_the_question(question: str) -> None:
-    binds = compose(model(), ANYONE, question, k=1).binds
+    binds = compose(model(), Request("x", ANYONE, 1), question).binds
     parts = [value for name, value in binds.items() if name.startswith("question")]
     assert "".join(parts) == question
     assert all(0 < len(part.encode()) <= 1000 for part in parts)
@@ -123,6 +140,65 @@ def test_questions_refused(question: object) -> None:
         checked_question(question)
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"k": 101}, "k is 101, but must be between 1 and 100"),
+        ({"source": []}, "source must not be empty"),
+        ({"source": [1]}, "source must be a name or a list of names"),
+        ({"collections": ""}, "collections must not be empty"),
+        ({"collections": ["x"] * 1001}, "collections has 1,001 names"),
+        ({"collections": ["x" * 129]}, "at most 128 bytes"),
+        ({"collections": ["\ud800"]}, "surrogate"),
+        ({"since": "2026-01-01"}, "since must be a date or a time"),
+        ({"until": dt.date.max}, "until is too near to the end of the calendar"),
+        ({"months": 0}, "months must be a whole number"),
+        ({"months": True}, "months must be a whole number"),
+        ({"codes": ["nonsense"]}, "'nonsense' is no error code"),
+        ({"codes": 7}, "codes must be a name or a list"),
+        ({"fallback": "no"}, "fallback must be True or False"),
+        ({"order": "newest"}, "order must be one of"),
+        ({"mode": "fast"}, "mode must be one of"),
+        ({"accuracy": 101}, "accuracy must be a whole number of percent"),
+        ({"min_score": 2}, "min_score must be a number between -1 and 1"),
+        ({"min_score": float("nan")}, "min_score must be a number between -1 and 1"),
+        ({"filter": {"colour": "red"}}, "filter: "),
+    ],
+    ids=str,
+)
+def test_options_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=re.escape(words)):
+        request("late payments", MANAGER, options, k=8, max_k=100)  # type: ignore[arg-type]
+
+
+def test_an_option_that_is_not_there_is_a_mistake_of_the_program() -> None:
+    with pytest.raises(TypeError, match="'limit'"):
+        asked(MANAGER, limit=3)
+
+
+@pytest.mark.parametrize(
+    ("options", "codes"),
+    [
+        ({}, ("ORA-01652", "TNS-12541")),
+        ({"codes": False}, ()),
+        ({"codes": ["ORA-60"]}, ("ORA-00060",)),
+        ({"codes": "ora-00060"}, ("ORA-00060",)),
+    ],
+    ids=str,
+)
+def test_error_codes_of_a_question(options: dict[str, Any], codes: tuple[str, ...]) -> None:
+    assert asked(MANAGER, "What about ora-1652, ORA-01652 and TNS-12541?", **options).codes == codes
+
+
+def test_the_ends_of_a_span_of_time_are_in_it() -> None:
+    day = asked(MANAGER, since=dt.date(2026, 3, 1), until=dt.date(2026, 3, 31))
+    assert (day.since, day.until) == (dt.datetime(2026, 3, 1), dt.datetime(2026, 4, 1))  # noqa: DTZ001
+    two_hours_ahead = dt.timezone(dt.timedelta(hours=2))
+    moment = asked(MANAGER, since=dt.datetime(2026, 3, 1, 1, tzinfo=two_hours_ahead), until=dt.datetime(2026, 3, 1, 3))  # noqa: DTZ001
+    assert moment.since == dt.datetime(2026, 2, 28, 23)  # noqa: DTZ001
+    assert moment.until == dt.datetime(2026, 3, 1, 3, 0, 0, 1)  # noqa: DTZ001
+
+
 @pytest.mark.parametrize("k", [0, -1, MAX_K + 1, True, 2.0, "8", None])
 def test_k_refused(k: object) -> None:
     with pytest.raises(InputError, match="k "):
@@ -134,13 +210,13 @@ def test_k_taken() -> None:
 
 
 def test_no_representation_repeats_the_question() -> None:
-    asked = _Request("late payments", MANAGER, 8, (), filters.predicate({"project": "secret"}))
-    for shown in (asked, compose(model(), MANAGER, "late payments", k=8)):
+    one = asked(MANAGER, filter={"project": "secret"}, prefer={"sprint": "secret"})
+    for shown in (one, compose(model(), one, "late payments")):
         assert "late payments" not in repr(shown)
         assert "secret" not in repr(shown)
 
 
 if __name__ == "__main__":
     GOLDEN.mkdir(exist_ok=True)
-    for case, composed in CASES.items():
-        (GOLDEN / f"search_{case}.sql").write_text(composed.text + "\n", "utf-8")
+    for case, made in CASES.items():
+        (GOLDEN / f"search_{case}.sql").write_text(made.text + "\n", "utf-8")

@@ -68,7 +68,7 @@ def test_who_moved_is_found_by_nobody_of_its_old_tenant(stage: Installation, whe
     rag = Rag(stage.settings)
     try:
         found = {
-            tenant: [hit.text for hit in rag.search("text", scope=Scope(tenant=tenant, owner="7"))]
+            tenant: [hit.content for hit in rag.search("text", scope=Scope(tenant=tenant, owner="7"))]
             for tenant in ("acme", "beta")
         }
     finally:

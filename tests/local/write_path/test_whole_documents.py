@@ -47,7 +47,7 @@ def found(tracker: Tracker) -> Iterator[Callable[[str], set[str]]]:
 
         def search(word: str) -> set[str]:
             hits = rag.search(word, scope=Scope(), k=100, source="note")
-            return {hit.key.id for hit in hits if word in hit.text}
+            return {hit.source.id for hit in hits if word in hit.content}
 
         yield search
 

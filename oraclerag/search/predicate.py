@@ -1,0 +1,48 @@
+"""The one predicate of every read: scope, sources, times, codes, filter. Each part is bracketed; values are binds.
+
+A filter can narrow what a scope allows and never widen it: it is one more bracket behind AND.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from oraclerag.search.request import Request
+
+__all__ = ["ERROR_CODE", "conditions"]
+
+ERROR_CODE = "'$.oracle_error_code?(@.stringOnly() == $code)' PASSING {bind} AS \"code\""
+"""The path of the multivalue index RAG_CHUNK_ERROR_IDX: with another item method than its own it is not used."""
+
+
+def conditions(request: Request, alias: str = "c") -> tuple[list[str], dict[str, Any]]:
+    """Give the brackets that a chunk must fulfil to be read for a request, the scope's first, and their binds."""
+    allowed, binds = request.scope.predicate(alias)
+    found, values = [allowed], dict[str, Any](binds)
+
+    def listed(column: str, prefix: str, names: tuple[str, ...]) -> None:
+        if names:
+            marks = {f"{prefix}{number}": name for number, name in enumerate(names)}
+            found.append(f"({alias}.{column} IN ({', '.join(f':{name}' for name in marks)}))")
+            values.update(marks)
+
+    listed("SOURCE_TYPE", "source", request.sources)
+    listed("COLLECTION", "collection", request.collections)
+    if request.since is not None:
+        found.append(f"({alias}.OCCURRED_AT >= :since)")
+        values["since"] = request.since
+    if request.until is not None:
+        found.append(f"({alias}.OCCURRED_AT < :until)")
+        values["until"] = request.until
+    if request.months is not None:
+        found.append(f"({alias}.OCCURRED_AT >= ADD_MONTHS(SYS_EXTRACT_UTC(SYSTIMESTAMP), -:months))")
+        values["months"] = request.months
+    if request.codes:
+        named = {f"code{number}": code for number, code in enumerate(request.codes)}
+        each = [f"JSON_EXISTS({alias}.METADATA, {ERROR_CODE.format(bind=f':{name}')})" for name in named]
+        found.append(f"({' OR '.join(each)})")
+        values.update(named)
+    if request.filter[0]:
+        found.append(f"({request.filter[0]})")
+        values.update(request.filter[1])
+    return found, values

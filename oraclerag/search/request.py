@@ -1,0 +1,185 @@
+"""What is asked of the index: every argument of a search, checked once and in one place."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypedDict, cast
+
+from oraclerag import error_codes, filters
+from oraclerag.errors import InputError
+from oraclerag.scope import Scope
+from oraclerag.search.question import checked_k, checked_question
+
+__all__ = ["Mode", "Order", "Request", "SearchOptions", "request"]
+
+Mode = Literal["auto", "exact", "approx"]
+Order = Literal["similarity", "authority"]
+
+_MAX_NAMES = 1000
+_MAX_MONTHS = 1200
+
+
+class SearchOptions(TypedDict, total=False):
+    """Everything that a search takes beside question and scope; the same for every way to ask.
+
+    ``k``: hits at most (default: the setting). ``source``, ``collections``: only these. ``filter``: conditions on
+    columns and metadata, see :mod:`oraclerag.filters`. ``since`` (inclusive), ``until`` (inclusive; a date includes its
+    day) and ``months`` (back from now, by the database's clock) bound OCCURRED_AT; a text without a time is outside of
+    them. ``codes``: the search is scoped to the error codes that the question names; False looks for none, a list names
+    them instead. ``fallback``: where no text has the code, search without it. ``prefer``: what matches these conditions
+    comes before all others whatever its similarity. ``order``: "authority" puts validated resolutions first, newest
+    first, then the rest by similarity. ``mode``: "exact" or "approx" instead of the choice by size ("auto");
+    ``accuracy``: percent of an approximate search. ``min_score``: the least ``1 - distance`` of a hit.
+    """
+
+    k: int | None
+    source: str | Sequence[str] | None
+    collections: str | Sequence[str] | None
+    filter: Mapping[str, Any] | None
+    since: dt.datetime | dt.date | None
+    until: dt.datetime | dt.date | None
+    months: int | None
+    codes: bool | Sequence[str]
+    fallback: bool
+    prefer: Mapping[str, Any] | None
+    order: Order
+    mode: Mode
+    accuracy: int | None
+    min_score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A checked question with its scope and conditions; ``filter`` and ``prefer`` are predicates with their binds.
+
+    Times are naive and in UTC; ``until`` is exclusive. ``codes`` are those that the search is scoped to.
+    """
+
+    question: str = field(repr=False)
+    scope: Scope
+    k: int
+    sources: tuple[str, ...] = ()
+    collections: tuple[str, ...] = ()
+    filter: tuple[str, Mapping[str, Any]] = field(default=("", {}), repr=False)
+    since: dt.datetime | None = None
+    until: dt.datetime | None = None
+    months: int | None = None
+    codes: tuple[str, ...] = ()
+    fallback: bool = False
+    prefer: tuple[str, Mapping[str, Any]] = field(default=("", {}), repr=False)
+    order: Order = "similarity"
+    mode: Mode = "auto"
+    accuracy: int | None = None
+    min_score: float | None = None
+
+
+def request(question: object, scope: Scope, options: SearchOptions, *, k: int, max_k: int) -> Request:
+    """Check what was asked; ``scope`` is resolved, ``k`` is the default and ``max_k`` the most. Raises InputError."""
+    unknown = set(options) - SearchOptions.__annotations__.keys()
+    if unknown:
+        raise TypeError(f"a search has no argument {min(unknown)!r}")
+    text = checked_question(question)
+    wanted = options.get("k")
+    return Request(
+        question=text,
+        scope=scope,
+        k=checked_k(k if wanted is None else wanted, max_k),
+        sources=_names(options.get("source"), "source"),
+        collections=_names(options.get("collections"), "collections"),
+        filter=filters.predicate(options.get("filter") or {}),
+        since=_moment(options.get("since"), "since"),
+        until=_moment(options.get("until"), "until", end=True),
+        months=_months(options.get("months")),
+        codes=_codes(text, options.get("codes", True)),
+        fallback=_flag(options.get("fallback", False), "fallback"),
+        prefer=filters.predicate(options.get("prefer") or {}, name="prefer"),
+        order=cast("Order", _one_of(options.get("order", "similarity"), ("similarity", "authority"), "order")),
+        mode=cast("Mode", _one_of(options.get("mode", "auto"), ("auto", "exact", "approx"), "mode")),
+        accuracy=_accuracy(options.get("accuracy")),
+        min_score=_score(options.get("min_score")),
+    )
+
+
+def _names(value: object, what: str) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"{what} must be a name or a list of names.")
+    if not names or not all(names):
+        raise InputError(f"{what} must not be empty; leave it out to search everything.")
+    if len(names) > _MAX_NAMES:
+        raise InputError(f"{what} has {len(names):,} names; {_MAX_NAMES:,} are the most.")
+    if any(len(name.encode("utf-8", "surrogatepass")) > 128 or "\0" in name for name in names):
+        raise InputError(f"Every name of {what} must be at most 128 bytes and hold no NUL character.")
+    if any("\ud800" <= char <= "\udfff" for name in names for char in name):
+        raise InputError(f"A name of {what} holds half of a surrogate pair, which no database text can.")
+    return tuple(dict.fromkeys(names))
+
+
+def _moment(value: object, what: str, *, end: bool = False) -> dt.datetime | None:
+    """Give a time in UTC; the end of a span is what is just no longer in it, in the microseconds of the database."""
+    if value is None:
+        return None
+    try:
+        if isinstance(value, dt.datetime):
+            moment = value if value.tzinfo is None else value.astimezone(dt.UTC).replace(tzinfo=None)
+            return moment + dt.timedelta(microseconds=1) if end else moment
+        if isinstance(value, dt.date):
+            moment = dt.datetime.combine(value, dt.time())
+            return moment + dt.timedelta(days=1) if end else moment
+    except OverflowError:
+        raise InputError(f"{what} is too near to the end of the calendar.") from None
+    raise InputError(f"{what} must be a date or a time (naive times are UTC), not {type(value).__name__}.")
+
+
+def _months(value: object) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MAX_MONTHS:
+        raise InputError(f"months must be a whole number between 1 and {_MAX_MONTHS:,}, not {value!r}.")
+    return value
+
+
+def _codes(question: str, value: object) -> tuple[str, ...]:
+    if value is False:
+        return ()
+    if value is True:
+        return tuple(dict.fromkeys(code.code for code in error_codes.find(question, any_case=True)))
+    found = []
+    for text in _names(value, "codes"):
+        code = error_codes.normalised(text)
+        if code is None:
+            raise InputError(f"codes: {text!r} is no error code, such as 'ORA-01652'.")
+        found.append(code)
+    return tuple(dict.fromkeys(found))
+
+
+def _flag(value: object, what: str) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"{what} must be True or False.")
+    return value
+
+
+def _one_of(value: object, allowed: tuple[str, ...], what: str) -> str:
+    if value not in allowed:
+        raise InputError(f"{what} must be one of {', '.join(repr(name) for name in allowed)}, not {value!r}.")
+    return str(value)
+
+
+def _accuracy(value: object) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 100:
+        raise InputError(f"accuracy must be a whole number of percent between 1 and 100, not {value!r}.")
+    return value
+
+
+def _score(value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not -1 <= value <= 1:
+        raise InputError(f"min_score must be a number between -1 and 1, not {value!r}.")
+    return float(value)
