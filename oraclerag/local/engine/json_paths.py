@@ -12,7 +12,8 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _SUBSCRIPT = re.compile(
     r"(?:\*|(?:\d+|last(?:\s*-\s*\d+)?)(?:\s+to\s+(?:\d+|last(?:\s*-\s*\d+)?))?(?:\s*,\s*\d+(?:\s+to\s+\d+)?)*)$"
 )
-_OPERAND = r"(?:[@$][\w$]*(?:\.(?:\w+|\"(?:[^\"\\]|\\.)*\")|\[[^\]]*\])*(?:\.\w+\(\))?)"
+_METHOD = r"(?:\.\w+\(\))?)"
+_OPERAND = r"(?:[@$][\w$]*(?:\.(?:\w+(?!\w*\()|\"(?:[^\"\\]|\\.)*\")|\[[^\]]*\])*" + _METHOD
 _IN = re.compile(rf"({_OPERAND})\s+in\s*\(([^()]*)\)")
 _SUBSTRING = re.compile(rf'({_OPERAND})\s+has\s+substring\s+("(?:[^"\\]|\\.)*")')
 _TEXT_OF_VARIABLE = re.compile(rf"\s*({_OPERAND})\s+(has\s+substring|like|like_regex|eq_regex)\s+\$(\w+)\s*")
@@ -22,6 +23,10 @@ _EQ_REGEX = re.compile(r'\beq_regex\s+"((?:[^"\\]|\\.)*)"')
 # A text as variable is a number where it is compared with one. What is no number makes PostgreSQL's condition unknown,
 # which is as good as false except behind a negation.
 _COMPARISON = re.compile(rf"({_OPERAND}\s*(?:==|!=|<>|<=|>=|<|>)\s*\$\w+)\b(?![.\[])")
+_ONLY = re.compile(
+    rf"({_OPERAND.removesuffix(_METHOD)}))\.(string|number|boolean)Only\(\)\s*(==|!=|<>|<=|>=|<|>)\s*"
+    r"(\$\w+|\"(?:[^\"\\]|\\.)*\"|[\w.+-]+)"
+)
 _NEGATION = re.compile(r"!(?!=)")
 _SEVERAL = re.compile(r"&&|!(?!=)")
 _METHODS = frozenset({"number", "string", "boolean", "double", "size", "type", "abs", "ceiling", "floor"})
@@ -81,7 +86,7 @@ def convert(path: str, position: int) -> JsonPath:
                 return JsonPath(
                     "".join(out) + _quote_members(operand[1:]), None, " ".join(comparison.split()), (variable,)
                 )
-            _append_filter(out, _condition(condition, position))
+            _append_filter(out, condition, position)
             steps = None
         else:
             raise _wrong(path, position)
@@ -89,7 +94,7 @@ def convert(path: str, position: int) -> JsonPath:
     return JsonPath("".join(out), tuple(steps) if steps is not None else None, None, variables)
 
 
-def _append_filter(out: list[str], condition: str) -> None:
+def _append_filter(out: list[str], condition: str, position: int) -> None:
     """Add a filter to the steps so far.
 
     Oracle asks a filter of an array as a whole, and each comparison in it of any of the elements; PostgreSQL asks the
@@ -97,12 +102,12 @@ def _append_filter(out: list[str], condition: str) -> None:
     the object that has the array.
     """
     if not (_SEVERAL.search(_STRING.sub("", condition)) and out[-1].startswith('."')):
-        out.append(f" ? ({condition})")
+        out.append(f" ? ({_condition(condition, position)})")
         return
     member = out.pop()
     pieces = re.split(r'("(?:[^"\\]|\\.)*")', condition)
     asked = "".join(piece if place % 2 else piece.replace("@", f"@{member}") for place, piece in enumerate(pieces))
-    out += [f" ? ({asked})", member]
+    out += [f" ? ({_condition(asked, position)})", member]
 
 
 def _wrong(path: str, position: int) -> OraError:
@@ -169,6 +174,9 @@ def _condition(text: str, position: int) -> str:
             " of a JSON path",
             position,
         )
+    text = _ONLY.sub(r'exists(\1 ? (@.type() == "\2" && @ \3 \4))', text)
+    if "Only()" in _STRING.sub("", text):
+        raise OraError(3001, "unimplemented feature: stringOnly() and the like without a comparison", position)
     if not _NEGATION.search(_STRING.sub("", text)):
         text = _COMPARISON.sub(r"(\1 || \1.number())", text)
     text = _EQ_REGEX.sub(r'like_regex "^(?:\1)$"', text)
