@@ -161,32 +161,32 @@ class _Packer:
 
     def _give(self, pieces: list[Piece]) -> Iterator[Chunk]:
         """Make a chunk of pieces; several where the sum of their tokens was less than the whole has."""
-        while pieces:
-            count = self._fitting(pieces)
-            if count < len(pieces) and self._given and pieces[0].end <= self._given[-1].end:
-                pieces = pieces[1:]  # was only repeated
+        run = self._run if pieces is self._run.pieces else Run(self.window, pieces)
+        while not self._fits(run):
+            count = self._fitting(run.pieces)
+            if self._given and run.pieces[0].end <= self._given[-1].end:
+                pieces = run.pieces[1:]  # was only repeated
             elif count:
-                yield from self._chunk(Run(self.window, pieces[:count]))
-                pieces = pieces[count:]
+                yield from self._chunk(Run(self.window, run.pieces[:count]))
+                pieces = run.pieces[count:]
             else:
-                head = Run(self.window, pieces[:1]).head
-                pieces = [*self.window.parts(pieces[0], head), *pieces[1:]]
+                pieces = [*self.window.parts(run.pieces[0], Run(self.window, run.pieces[:1]).head), *run.pieces[1:]]
+            run = Run(self.window, pieces)
+        yield from self._chunk(run)
 
     def _fitting(self, pieces: list[Piece]) -> int:
-        """Give how many of the pieces fit into one chunk: nearly always all."""
-        if self._fits(pieces):
-            return len(pieces)
+        """Give how many of the pieces, which are too many, fit into one chunk."""
         low, high = 0, len(pieces)
         while low + 1 < high:
             middle = (low + high) // 2
-            if self._fits(pieces[:middle]):
+            if self._fits(Run(self.window, pieces[:middle])):
                 low = middle
             else:
                 high = middle
         return low
 
-    def _fits(self, pieces: list[Piece]) -> bool:
-        return self.window.limits.fits(Run(self.window, pieces).head + _text(pieces))
+    def _fits(self, run: Run) -> bool:
+        return self.window.limits.fits(run.head + _text(run.pieces))
 
     def _chunk(self, run: Run) -> Iterator[Chunk]:
         self._given = run.pieces
