@@ -91,8 +91,8 @@ group.command("docs")(
         "docs",
         """Take in prose: Markdown, text, HTML and PDF.
 
-        It is cut into passages. Files that did not change are left alone, changed ones are replaced. Of a folder everything below it is taken
-        that ends as documents do; files that are named are taken whatever they are called.
+        It is cut into passages. Files that did not change are left alone, changed ones are replaced. Of a folder
+        everything below it is taken that ends as documents do; files that are named are taken whatever they are called.
         """,
     )
 )
