@@ -459,7 +459,7 @@ BAD_INPUT: list[tuple[str, list[str], dict[str, str], list[str]]] = [
     ("unknown source to check", ["source", "check", "tasks"], {}, ["Error: There is no source 'tasks'", "  remedy: "]),
     ("empty question", ["search", " ", "--manager"], {}, ["Error: The question is empty."]),
     ("empty owner", ["search", "x", "--owner", ""], {}, ["Error: Scope: owner must not be empty."]),
-    ("k", ["search", "x", "-k", "0"], {}, ["Error: k is 0, but must be between 1 and 10,000."]),
+    ("k", ["search", "x", "-k", "0"], {}, ["Error: k is 0, but must be between 1 and 100."]),
     ("filter", ["search", "x", "--filter", "tenant=a"], {}, ["Error: filter: there is no field 'tenant'"]),
     ("no file", ["chunk", "missing.txt"], {}, ["Error: There is no file 'missing.txt'."]),
     ("no place to write", ["model", "build", "weights", "-o", "nowhere/x.onnx"], {}, ["Error: "]),
