@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -319,6 +320,14 @@ def test_the_table_of_families() -> None:
     assert family_of(["plain words", "and more of them"]).name == "generic"
     with pytest.raises(InputError, match="no family of reports called 'awr'"):
         by_name("awr")
+
+
+def test_the_documentation_names_every_family_in_its_order() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "chunking.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| .+ \| ?(\w*) \|$", page.partition("## Diagnostic reports")[2], re.MULTILINE)
+    assert [(name, mark == "experimental") for name, mark in rows] == [
+        (family.name, family.experimental) for family in FAMILIES
+    ]
 
 
 def test_importing_the_table_imports_no_family() -> None:
