@@ -121,7 +121,22 @@ def test_what_is_stamped_apart_is_joined_with_what_stands_between() -> None:
     assert (incident.metadata["instance"], incident.metadata["container"]) == ("SYN1", "PDBX")
     assert deadlock.text.endswith("SYN1_ora_7.trc.\n")
     assert network.text.endswith("nt OS err code: 0\n")
+    assert network.metadata["oracle_error_code"] == ["TNS-12170"]
+    assert network.head == "Fatal NI connect error 12170."
     assert codes(last) == ["ORA-00609"]
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("PMON (ospid: 4711): terminating the instance due to error 472", "ORA-00472"),
+        ("LGWR: terminating instance due to error 340", "ORA-00340"),
+        ("Global Enqueue Services Deadlock detected. More info in file", "ORA-00060"),
+    ],
+)
+def test_errors_that_are_said_without_their_codes(said: str, code: str) -> None:
+    found = cut(f"Sat Apr  5 06:07:08 2031\n{said}\nSat Apr  5 06:07:09 2031\nx\n")
+    assert found[0].metadata["oracle_error_code"] == [code]
 
 
 @pytest.mark.parametrize(

@@ -36,11 +36,12 @@ _STATEMENT = re.compile(
 )
 _DEADLOCK = re.compile(r"(?:ORA-0*60: |Global Enqueue Services Deadlock detected).{0,200}\bin file[ \t]*$", re.ASCII)
 _PATH = re.compile(r"\s{0,8}(?:[A-Za-z]:\\|/|\+)\S", re.ASCII)
-FATAL_NI = re.compile(r"Fatal NI connect error \d{1,5}", re.ASCII)
+FATAL_NI = re.compile(r"Fatal NI connect error (\d{1,5})", re.ASCII)
 """The first line of a block of SQL*Net; its last one says the operating system's number."""
 _NI_REST = re.compile(
     r"\s|$|\*{20,}|\(DESCRIPTION|VERSION INFORMATION|Time: |Tracing |Tns error|[nN][st] \w+ err|TNS-", re.ASCII
 )
+_WORD = re.compile(r"\w")
 _NI_END = "nt OS err code"
 _INCIDENT_REST = re.compile(r"Incident details in:", re.ASCII)
 _PACKAGE_REST = re.compile(r"Use ADRCI|See Note", re.ASCII)
@@ -88,6 +89,11 @@ class Entry:
     def first(self) -> str:
         """Its first line that is not blank."""
         return next((text for text in self.texts if text.strip()), "")
+
+    @property
+    def title(self) -> str:
+        """Its first line that has a word in it."""
+        return next((text for text in self.texts if _WORD.search(text[:200])), "")
 
     @property
     def last(self) -> str:

@@ -36,10 +36,16 @@ _STOPPED = re.compile(r"Instance (?:shutdown complete|terminated by)", re.ASCII)
 _PARAMETERS = re.compile(r"System parameters with non-default values:", re.ASCII)
 _PARAMETER = re.compile(r"  ([a-z_][a-z0-9_$.]{1,80}) {0,40}= ?(.*)$", re.ASCII | re.IGNORECASE)
 
+# Errors without their codes.
+_TERMINATED = re.compile(r"(?:.{1,60}: )?terminating (?:the )?instance due to (?:ORA )?error (\d{1,5})\b", re.ASCII)
+_DEADLOCK = "Global Enqueue Services Deadlock detected"
+
 # .../diag/rdbms/<database>/<instance>/trace/... since 11g, .../bdump/<instance>_<process>_<pid>.trc before.
 _HOME = re.compile(r"/diag/rdbms/[^/\s]{1,30}/([^/\s]{1,30})/", re.ASCII)
 _DUMP = re.compile(r"[/\\][bu]dump[/\\]([A-Za-z0-9$#]{1,30})_[a-z][a-z0-9]{1,4}_\d+\.tr[cm]", re.ASCII)
 
+_LONG = 10  # lines; what a longer entry begins with is repeated where it is cut
+_HEAD = 200  # characters of that
 _STARTUP_LINES = 2000  # after which a startup that never says that the database is open is over
 
 
@@ -90,6 +96,8 @@ class _Reader:
             self.parameters = False
         gathered, begun = Gathering(), False
         gathered.always = self.always
+        if len(entry.lines) > _LONG and entry.occurrences == 1:
+            gathered.head = entry.title[:_HEAD]
         metadata = self._metadata(entry)
         for line, text in zip(entry.lines, entry.texts, strict=True):
             if self._cuts(text) and begun:
@@ -97,6 +105,8 @@ class _Reader:
             begun = begun or bool(text.strip())
             self._turn(text)
             gathered.section, gathered.codes = self._section(), not self.parameters
+            if self.phase is not None:
+                gathered.head = ""
             gathered.add(line)
         yield from self._given(gathered, metadata)
 
@@ -140,7 +150,14 @@ class _Reader:
         if entry.when is not None:
             said["timestamp"] = entry.when
         container = entry.prefix
+        codes: list[str] = []
         for text in entry.texts:
+            if found := FATAL_NI.match(text):
+                codes.append(f"TNS-{found[1]:0>5}")
+            elif found := _TERMINATED.match(text):
+                codes.append(f"ORA-{found[1]:0>5}")
+            elif text.startswith(_DEADLOCK):
+                codes.append("ORA-00060")
             if "/" not in text and "\\" not in text and not text.startswith("ORA-"):
                 continue
             if found := ERRORS_IN_FILE.match(text):
@@ -149,6 +166,8 @@ class _Reader:
                 self.always["instance"] = found[1]
             if found := UNDO.match(text):
                 said |= {"sql_id": found[1]} if found[1] else {}
+        if codes:
+            said["oracle_error_code"] = codes
         if entry.occurrences > 1:
             said["occurrences"] = entry.occurrences
         if container is not None:

@@ -36,6 +36,8 @@ _DUMP_SET = re.compile(r"Dump file set for .{1,260}:[ \t]*$")
 _CLASSIC = re.compile(r"\. (?:\. )?(?:exporting|importing) |About to (?:export|import) |(?:Export|Import) terminated ")
 _CALL_STACK = ("----- PL/SQL", "0x", "object ")
 
+_HEAD = 200  # characters of an error, repeated where its statement is cut
+
 # Codes of one object each: where two of them follow each other, the second begins another one's errors.
 _OBJECT_CODES = frozenset(
     {
@@ -162,11 +164,9 @@ class _Log:
         metadata: dict[str, Any] = {"job_name": self.job} if self.job else {}
         if self.failed and self.statement:
             metadata["oracle_error_code"] = [code.code for code in error_codes.find("\n".join(self.error))]
-            self.unit.codes = False
+            self.unit.codes, self.unit.head = False, self.error[0][:_HEAD]
         yield from self.unit.unit(metadata)
-        self.unit.codes = True
-        if continued and self.statement:
-            self.error.clear()
-        else:
+        self.unit.codes, self.unit.head = True, ""
+        if not (continued and self.statement):
             self.failed, self.statement = "", False
             self.error.clear()

@@ -36,6 +36,7 @@ _MESSAGE = re.compile(
 _REST = (".", "Cause:", "Action:", "The SQL statement being executed", "ORA-", "SQL statement")
 _HEADER_RULES = 3  # above, below the program's name, below the time
 _STATEMENT = "The SQL statement being executed"
+_HEAD = 200  # characters of a message, repeated where its statement is cut
 _OUTCOMES = {"successfully": "successful", "warning": "warning", "error": "error", None: "error"}
 
 
@@ -69,8 +70,11 @@ class _Log:
     def units(self, lines: Iterable[Line]) -> Iterator[Unit]:
         for line in lines:
             text = line.text
-            if self._begins(text) or self.unit.full:
+            begins = self._begins(text)
+            if begins or self.unit.full:
                 yield from self.unit.unit()
+            if begins:
+                self.unit.head = ""
             self._note(text)
             self.unit.section = (*self.program, self.part)
             self.unit.add(line)
@@ -142,7 +146,7 @@ class _Log:
             self.stack = begun if begun.begins(text) else None
         elif not text.strip() or self.stack.begins(text):
             self.statement = False
-        if text.startswith(_STATEMENT):
-            self.statement = True
+        if text.startswith(_STATEMENT) and self.unit:
+            self.statement, self.unit.head = True, self.unit.lines[0].text[:_HEAD]
         if (module := erp.by_code(text)) is not None and module != "FND":
             self.unit.metadata["erp_module"] = module
