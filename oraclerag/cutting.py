@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from oraclerag.chunk_clause import ChunkClause, chunk_clause
 from oraclerag.errors import ConfigurationError
 
 __all__ = ["CHUNKER_NAMES", "PRESETS", "Cutting"]
 
-CHUNKER_NAMES = ("whole", "passages", "diagnostics")
+CHUNKER_NAMES = ("whole", "passages", "diagnostics", "database")
 """The chunkers by the names that settings and ``--as`` give."""
 
 PRESETS = MappingProxyType({"article": (500, 50), "note": (300, 30), "faq": (800, 80), "fit": (None, None)})
@@ -29,7 +30,9 @@ class Cutting:
     ``size`` and ``overlap`` are in tokens of the model, special tokens and repeated heads included; None leaves them to
     the preset and that to the model's limit and the chunker. ``whole`` repeats its head and overlaps nothing. With
     ``allow_truncation`` a chunk may be longer than the model reads: its end is stored and shown, but not searched for.
-    Raises ConfigurationError for values that cannot be.
+    The chunker ``database`` is VECTOR_CHUNKS: ``vector_chunks`` is its clause
+    (:func:`~oraclerag.chunk_clause.chunk_clause`), in which sizes are in characters or words. Raises
+    ConfigurationError for values that cannot be.
     """
 
     chunker: str = "whole"
@@ -37,6 +40,7 @@ class Cutting:
     size: int | None = None
     overlap: int | None = None
     allow_truncation: bool = False
+    vector_chunks: str | None = None
 
     def __post_init__(self) -> None:
         if self.chunker not in CHUNKER_NAMES:
@@ -47,6 +51,14 @@ class Cutting:
             raise ConfigurationError(f"preset must be one of {known}, not {self.preset!r}.")
         if self.preset is not None and self.chunker != "passages":
             raise ConfigurationError(f'preset belongs to chunker = "passages"; "{self.chunker}" has none.')
+        if self.chunker == "database":
+            if self.size is not None or self.overlap is not None:
+                raise ConfigurationError(
+                    'chunker = "database" has its sizes in vector_chunks: MAX and OVERLAP, in characters or words.'
+                )
+            object.__setattr__(self, "vector_chunks", chunk_clause(self.vector_chunks or "").sql)
+        elif self.vector_chunks is not None:
+            raise ConfigurationError(f'vector_chunks belongs to chunker = "database"; "{self.chunker}" has none.')
         if self.chunker == "whole" and self.overlap:
             raise ConfigurationError('chunker = "whole" repeats its head and has no overlap.')
         if self.size is not None and self.size < _SMALLEST:
@@ -61,13 +73,18 @@ class Cutting:
             )
 
     @property
+    def clause(self) -> ChunkClause | None:
+        """How the database is to cut; None where it is not to."""
+        return None if self.vector_chunks is None else chunk_clause(self.vector_chunks)
+
+    @property
     def tokens(self) -> int | None:
         """The size asked for; None: what the model reads."""
         return self.size if self.size is not None else PRESETS[self.preset or "fit"][0]
 
     def overlapping(self, size: int) -> int:
         """Give the overlap in tokens of chunks of ``size``: as set, else the preset's, else a tenth (whole: none)."""
-        if self.chunker == "whole":
+        if self.chunker in ("whole", "database"):
             return 0
         if self.overlap is not None:
             return self.overlap

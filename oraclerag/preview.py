@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from oraclerag.chunk import Limits, chunks, storable
 from oraclerag.cutting import Cutting
 from oraclerag.model.window import Reads
-from oraclerag.records import Chunk
+from oraclerag.records import Chunk, Piece
 
 __all__ = ["Measured", "Preview", "guessed", "preview"]
 
@@ -47,13 +48,18 @@ def guessed(text: str) -> str:
     return "passages" if recognised(text)[0] is GENERIC else "diagnostics"
 
 
-def preview(text: str, model: Reads, cutting: Cutting, *, title: str | None = None) -> Preview:
-    """Cut a text for a model and measure every chunk. Raises ConfigurationError for a size the model cannot read."""
+def preview(
+    text: str, model: Reads, cutting: Cutting, *, title: str | None = None, pieces: Sequence[Piece] | None = None
+) -> Preview:
+    """Cut a text for a model and measure every chunk; ``pieces`` are given where VECTOR_CHUNKS has cut it.
+
+    Raises ConfigurationError for a size that the model cannot read.
+    """
     text = storable(text)
     limits = Limits(model.max_tokens, model.counter.count, model.passage_prefix)
     measured = tuple(
         Measured(chunk, limits.count(limits.prefix + chunk.content), len((limits.prefix + chunk.content).encode()))
-        for chunk in chunks(text, limits, cutting, title=title)
+        for chunk in chunks(text, limits, cutting, title=title, pieces=pieces)
     )
     family, experimental = None, False
     if cutting.chunker == "diagnostics":

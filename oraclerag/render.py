@@ -11,10 +11,11 @@ from collections.abc import Sequence
 
 import oracledb
 
-from oraclerag import log
+from oraclerag import log, vector_chunks
 from oraclerag.chunk import Limits, chunks, storable
+from oraclerag.chunk_clause import ChunkClause
 from oraclerag.database import own_tables
-from oraclerag.errors import ConfigurationError, EntityError, OracleRagError, StatementFailed
+from oraclerag.errors import ConfigurationError, EntityError, OracleRagError, SourceError, StatementFailed
 from oraclerag.merge import Write
 from oraclerag.records import Claimed, Document
 from oraclerag.source import FunctionSource, Source, SourceRead
@@ -35,7 +36,7 @@ def read(source: Source, connection: oracledb.Connection, ids: Sequence[str]) ->
 
     What a function began in a transaction is rolled back. Raises what is wrong with the source as a whole.
     """
-    found = _read(source, connection, ids)
+    found = _cut_in_database(source, connection, _read(source, connection, ids))
     if isinstance(source, FunctionSource):
         with own_tables():
             connection.rollback()
@@ -60,6 +61,38 @@ def _read(source: Source, connection: oracledb.Connection, ids: Sequence[str]) -
     )
 
 
+def _cut_in_database(source: Source, connection: oracledb.Connection, found: SourceRead) -> SourceRead:
+    """Have the database cut the texts that are to be cut by VECTOR_CHUNKS; what it cannot cut is a failure.
+
+    Raises SourceError where it cannot cut any text so.
+    """
+    documents, failures = dict(found.documents), dict(found.failures)
+    for key, document in found.documents.items():
+        clause = (document.cutting or source.settings.cutting).clause
+        if clause is None:
+            continue
+        text = storable(document.text)
+        try:
+            pieces = vector_chunks.pieces(connection, text, clause) if text.strip() else ()
+            documents[key] = dataclasses.replace(document, pieces=pieces)
+        except StatementFailed as error:
+            _refuse_clause(source, connection, clause)
+            del documents[key]
+            failures[key] = EntityError(f"The database cannot cut the text of the entity: {error.message}")
+            failures[key].__cause__ = error
+    return SourceRead(documents, failures)
+
+
+def _refuse_clause(source: Source, connection: oracledb.Connection, clause: ChunkClause) -> None:
+    try:
+        vector_chunks.pieces(connection, "text", clause)
+    except StatementFailed as error:
+        raise SourceError(
+            f"The database cannot cut texts of source {source.name!r} by VECTOR_CHUNKS: {error.message}",
+            hint="Give it another vector_chunks, or another chunker.",
+        ) from error
+
+
 def rendered(entity: Claimed, source: Source, document: Document | None, *, limits: Limits, fingerprint: str) -> Write:
     """Give what the index shall say of an entity; without a document, or without a tenant, it is gone.
 
@@ -72,7 +105,7 @@ def rendered(entity: Claimed, source: Source, document: Document | None, *, limi
         document = dataclasses.replace(document, text=text, title=title)
     try:
         cutting = document.cutting or source.settings.cutting
-        cut = tuple(chunks(document.text, limits, cutting, title=document.title))
+        cut = tuple(chunks(document.text, limits, cutting, title=document.title, pieces=document.pieces))
         return Write(entity, fingerprint, document, cut)
     except ConfigurationError as error:
         if document.cutting is None:

@@ -6,14 +6,14 @@ Pure text work; nothing here knows a database. What counts the tokens is handed 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from oraclerag import error_codes
 from oraclerag.cutting import Cutting
 from oraclerag.errors import ConfigurationError
-from oraclerag.records import Chunk
+from oraclerag.records import Chunk, Piece
 
 if TYPE_CHECKING:
     from oraclerag.model.active import ActiveModel
@@ -99,15 +99,30 @@ def storable(text: str) -> str:
 _Chunker = Callable[[str, Limits, Cutting, str | None], Iterator[Chunk]]
 
 
-def chunks(text: str, limits: Limits, cutting: Cutting | None = None, *, title: str | None = None) -> Iterator[Chunk]:
+def chunks(
+    text: str,
+    limits: Limits,
+    cutting: Cutting | None = None,
+    *,
+    title: str | None = None,
+    pieces: Sequence[Piece] | None = None,
+) -> Iterator[Chunk]:
     """Cut the text of a document; nothing where it has nothing but blanks.
 
-    ``limits`` are those of the model, ``cutting`` says how (default: whole), ``title`` is the document's. The chunks
-    are numbered from 0, their spans follow each other and cover the text; only blanks may lie between them. Error codes
-    that a chunk names are its metadata. Raises ConfigurationError where the model cannot read chunks so long.
+    ``limits`` are those of the model, ``cutting`` says how (default: whole), ``title`` is the document's,
+    ``pieces`` what VECTOR_CHUNKS gave where the database cuts. The chunks are numbered from 0, their spans follow each
+    other and cover the text; only blanks may lie between them. Error codes that a chunk names are its metadata. Raises
+    ConfigurationError where the model cannot read chunks so long, EntityError for pieces that are not the text's.
     """
     cutting = cutting if cutting is not None else Cutting()
-    found = _chunker(cutting.chunker)(storable(text), limits.for_cutting(cutting), cutting, title)
+    text, limits = storable(text), limits.for_cutting(cutting)
+    if cutting.chunker == "database":
+        if pieces is None:
+            raise ConfigurationError("VECTOR_CHUNKS cuts texts where they are read, in the database.")
+        from oraclerag.chunk import database
+
+        return map(_with_codes, database.chunks(text, limits, cutting, pieces))
+    found = _chunker(cutting.chunker)(text, limits, cutting, title)
     if cutting.chunker == "diagnostics":  # knows better which part of a report speaks of errors
         return found
     return (_with_codes(chunk) for chunk in found)

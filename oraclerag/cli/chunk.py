@@ -29,7 +29,9 @@ def chunk(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Text, Markdown, HTML or a report; .gz too; - is stdin.")],
     chunker: Annotated[
         str | None,
-        typer.Option("--as", metavar="CHUNKER", help="whole, passages or diagnostics (default: by what the text is)."),
+        typer.Option(
+            "--as", metavar="CHUNKER", help="whole, passages, diagnostics or database (default: by what the text is)."
+        ),
     ] = None,
     preset: Annotated[
         str | None, typer.Option("--preset", metavar="NAME", help="Of passages: fit, note, article or faq.")
@@ -41,6 +43,9 @@ def chunk(
     allow_truncation: Annotated[
         bool, typer.Option("--allow-truncation", help="Insist on more tokens than the model reads.")
     ] = False,
+    vector_chunks: Annotated[
+        str | None, typer.Option("--vector-chunks", metavar="CLAUSE", help="Of --as database: how VECTOR_CHUNKS cuts.")
+    ] = None,
     title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="The title of the document.")] = None,
     counter: Annotated[
         str | None,
@@ -81,9 +86,11 @@ def chunk(
         from oraclerag.chunk.diagnostics.secrets import masked
 
         text = masked(text)
-    cutting = Cutting(chunker, preset, size, overlap, allow_truncation)
+    cutting = Cutting(chunker, preset, size, overlap, allow_truncation, vector_chunks)
     with opened() as rag:
-        shown = preview(text, _model(rag, counter), rag.settings.cutting(cutting), title=title or read.title)
+        cutting = rag.settings.cutting(cutting)
+        model = _model(rag, counter)
+        shown = preview(text, model, cutting, title=title or read.title, pieces=rag.pieces(text, cutting))
     if html is not None:
         from oraclerag.chunk_page import page
 

@@ -457,17 +457,30 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         "Plans and policies",
-        "VECTOR_CHUNKS",
-        "SELECT c.CHUNK_TEXT FROM d, VECTOR_CHUNKS(d.x BY WORDS MAX 100 OVERLAP 0 SPLIT BY NONE LANGUAGE AMERICAN"
-        " NORMALIZE NONE) c",
-        setup=(_TEXT,),
-    ),
-    Refusal(
-        "Plans and policies",
         "row level security (DBMS_RLS)",
         "BEGIN DBMS_RLS.DROP_POLICY(USER, 'T', 'P'); END;",
         setup=_T,
         oracle=(28102, 6550),
+    ),
+    Refusal(
+        "Functions",
+        "VECTOR_CHUNKS by words or vocabulary",
+        "SELECT c.CHUNK_TEXT FROM d, VECTOR_CHUNKS(d.x BY WORDS MAX 100 OVERLAP 0 SPLIT BY NONE LANGUAGE AMERICAN"
+        " NORMALIZE NONE) c",
+        "BY CHARACTERS with OVERLAP 0, SPLIT BY NONE",
+        setup=(_TEXT,),
+    ),
+    Refusal(
+        "Functions",
+        "VECTOR_CHUNKS with SPLIT BY anything but NONE",
+        "SELECT c.CHUNK_TEXT FROM d, VECTOR_CHUNKS(d.x BY CHARACTERS MAX 100) c",
+        setup=(_TEXT,),
+    ),
+    Refusal(
+        "Functions",
+        "VECTOR_CHUNKS with OVERLAP or NORMALIZE",
+        "SELECT c.CHUNK_TEXT FROM d, VECTOR_CHUNKS(d.x BY CHARACTERS MAX 100 OVERLAP 10 SPLIT BY NONE) c",
+        setup=(_TEXT,),
     ),
     Refusal("Functions", "UNISTR", "SELECT UNISTR('\\00e9') FROM dual"),
     Refusal("Functions", "TO_NCLOB", "SELECT TO_NCLOB('x') FROM dual", number=904),

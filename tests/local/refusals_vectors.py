@@ -139,21 +139,18 @@ REFUSED = [
     ),
     # embedding, chunks, text search
     Refused("SELECT VECTOR_EMBEDDING(nomodel USING 'x' AS DATA) FROM dual", 40284),
-    Refused("SELECT * FROM VECTOR_CHUNKS('x' BY WORDS MAX 5)", 30584, gives=3001, differs="VECTOR_CHUNKS is not known"),
+    Refused("SELECT * FROM VECTOR_CHUNKS('x' BY WORDS MAX 5)", 30584),
     Refused(
         "SELECT * FROM t WHERE CONTAINS(b, 'x') > 0", 20000, gives=3001, differs="Oracle Text is not there",
     ),
     Refused("SELECT VECTOR_EMBEDDING(:m USING 'x' AS DATA) FROM dual", 904, unsure=True, binds={"m": "x"}),
     Refused("SELECT VECTOR_EMBEDDING('m' USING 'x' AS DATA) FROM dual", 904, unsure=True),
     Refused("SELECT VECTOR_EMBEDDING(nomodel, 'x') FROM dual", 2000, unsure=True),
-    Refused("SELECT * FROM VECTOR_CHUNKS('x' BY WORDS MAX 100 OVERLAP 90)", 30585, gives=3001, differs="VECTOR_CHUNKS is not known"),
-    Refused(
-        "SELECT * FROM VECTOR_CHUNKS('x' BY CHARACTERS MAX 100 SPLIT BY SENTENCE)", 30586, gives=3001, differs="VECTOR_CHUNKS is not known",
-    ),
-    Refused(
-        "SELECT * FROM VECTOR_CHUNKS('x' SPLIT BY CUSTOM ('elevenbytes'))", 30587, gives=3001, differs="VECTOR_CHUNKS is not known",
-    ),
-    Refused("SELECT VECTOR_CHUNKS('x') FROM dual", 904, unsure=True, gives=3001, differs="VECTOR_CHUNKS is not known"),
+    Refused("SELECT * FROM VECTOR_CHUNKS('x' BY CHARACTERS MAX 4001 OVERLAP 0 SPLIT BY NONE)", 30584),
+    Refused("SELECT * FROM VECTOR_CHUNKS('x' BY WORDS MAX 100 OVERLAP 90)", 30585),
+    Refused("SELECT * FROM VECTOR_CHUNKS('x' BY CHARACTERS MAX 100 SPLIT BY SENTENCE)", 30586),
+    Refused("SELECT * FROM VECTOR_CHUNKS('x' SPLIT BY CUSTOM ('elevenbytes'))", 30587),
+    Refused("SELECT VECTOR_CHUNKS('x') FROM dual", 904, unsure=True, gives=3001, differs="VECTOR_CHUNKS is refused there by name"),
     Refused(
         """SELECT * FROM DBMS_VECTOR_CHAIN.UTL_TO_CHUNKS('x', JSON('{"by":"xyz"}'))""", 20003,
         gives=3001, differs="DBMS_VECTOR_CHAIN.UTL_TO_CHUNKS is not known",

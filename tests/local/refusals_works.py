@@ -291,7 +291,16 @@ WORKS = [
     Works("SELECT id FROM tv ORDER BY VECTOR_DISTANCE(v, :q, EUCLIDEAN) FETCH EXACT FIRST 1 ROWS ONLY", [(1,)], binds={"q": "[2,0,0]"}),
     Works("CREATE VECTOR INDEX i ON tv (v) ORGANIZATION NEIGHBOR PARTITIONS WITH TARGET ACCURACY 95 DISTANCE COSINE PARAMETERS (type IVF, neighbor partitions 10) PARALLEL 2"),
     Works("CREATE VECTOR INDEX i ON x (v) ORGANIZATION NEIGHBOR PARTITIONS", setup=["CREATE TABLE x (v VECTOR(3))"]),
-    Works("SELECT COUNT(*) FROM VECTOR_CHUNKS('a b c' BY WORDS MAX 10) c", [(1,)], gives=3001, differs="VECTOR_CHUNKS is not known"),
+    *(
+        Works(f"SELECT c.* FROM VECTOR_CHUNKS({text} BY CHARS MAX 50 OVERLAP 0 SPLIT BY NONE LANGUAGE AMERICAN NORMALIZE NONE) c", rows, binds=binds)
+        for text, rows, binds in (
+            ("RPAD('a', 49, '-') || 'b c'", [(1, 50, "a" + "-" * 48 + "b"), (51, 2, " c")], {}),
+            (":t", [(1, 51, "é" + "-" * 49), (52, 1, "c")], {"t": "é" + "-" * 49 + "c"}),
+            ("TO_CLOB(:t)", [(1, 50, "é" + "-" * 49), (51, 1, "c")], {"t": "é" + "-" * 49 + "c"}),
+        )
+    ),
+    Works("SELECT x.id, COUNT(*), SUM(c.CHUNK_LENGTH) FROM t x, VECTOR_CHUNKS(x.b || RPAD('-', 99, '-') BY CHARACTERS MAX 60 SPLIT NONE) c WHERE x.id = 1 GROUP BY x.id", [(1, 2, 100)]),
+    Works("SELECT COUNT(*) FROM VECTOR_CHUNKS('a b c' BY WORDS MAX 10) c", [(1,)], gives=3001, differs="words are not cut there"),
     # PL/SQL
     Works("DECLARE n NUMBER; BEGIN SELECT COUNT(*) INTO n FROM t; IF n = 3 THEN DELETE FROM u; END IF; END;", then="SELECT COUNT(*) FROM u", rows=[(0,)]),
     Works("BEGIN EXECUTE IMMEDIATE 'DROP TABLE nope'; EXCEPTION WHEN OTHERS THEN IF SQLCODE != -942 THEN RAISE; END IF; END;"),

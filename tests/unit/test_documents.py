@@ -201,7 +201,7 @@ def test_every_setting_stands_in_its_table_as_it_is() -> None:
 def test_every_key_of_a_source_stands_in_its_table() -> None:
     text = (ROOT / "docs" / "settings.md").read_text("utf-8").partition("## A source")[2]
     keys = [key for line in text.splitlines() if line.startswith("| `") for key in _QUOTED.findall(line.split("|")[1])]
-    cutting = {"chunker", "preset", "chunk_size_tokens", "chunk_overlap_tokens", "allow_truncation"}
+    cutting = {"chunker", "preset", "chunk_size_tokens", "chunk_overlap_tokens", "allow_truncation", "vector_chunks"}
     assert sorted([*keys, "time_zone"]) == sorted(
         {field.name for field in dataclasses.fields(SourceSettings)} - {"name", "cutting"} | cutting
     )

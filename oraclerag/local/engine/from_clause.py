@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oraclerag.local.engine import chain_functions, json_tables, refusals
+from oraclerag.local.engine import chain_functions, json_tables, refusals, vector_chunks
 from oraclerag.local.engine.block import Block, Query, Rows, Subquery, first_block
 from oraclerag.local.engine.expressions import ExpressionParser
 from oraclerag.local.engine.lexer import Token
@@ -127,10 +127,9 @@ class FromParser(ExpressionParser):
         word = self.token.upper
         if word == "JSON_TABLE" and self.peek().upper == "(":
             return self._json_table(scope)
-        if (
-            word in ("TABLE", "XMLTABLE", "VECTOR_CHUNKS", "CONTAINERS", "GRAPH_TABLE", "ONLY")
-            and self.peek().upper == "("
-        ):
+        if word == "VECTOR_CHUNKS" and self.peek().upper == "(":
+            return self._vector_chunks(scope)
+        if word in ("TABLE", "XMLTABLE", "CONTAINERS", "GRAPH_TABLE", "ONLY") and self.peek().upper == "(":
             self.unsupported(f"{word} in FROM")
         if (function := self._embeddings()) is not None:
             alias = self._alias()
@@ -234,4 +233,14 @@ class FromParser(ExpressionParser):
         self.scope = outer
         alias = self._alias()
         scope.sources.append(Source(alias, columns, lockable=False))
+        return [node, f" AS {quote(alias)}" if alias else ""]
+
+    def _vector_chunks(self, scope: Scope) -> list[str | Node]:
+        self.position += 1
+        outer = self.scope
+        self.scope = scope
+        node = vector_chunks.table(self)
+        self.scope = outer
+        alias = self._alias()
+        scope.sources.append(Source(alias, dict(vector_chunks.COLUMNS), lockable=False))
         return [node, f" AS {quote(alias)}" if alias else ""]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from oraclerag.local.engine import chain_functions
+from oraclerag.local.engine import chain_functions, vector_chunks
 from oraclerag.local.engine.plan import Access, EmbedParameter
 from oraclerag.local.engine.scope import Column
 from oraclerag.local.engine.tree import Bind, Embedding, Node, Output, walk
@@ -222,10 +222,6 @@ def _embedding(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
     return Node("(SELECT ", call, ")", type="vector")
 
 
-def _chunks(parser: ExpressionParser, name: str) -> Node:
-    parser.unsupported(name)
-
-
 CALLS: dict[str, Callable[[ExpressionParser, str], Node]] = {
     "VECTOR_DISTANCE": _vector_distance,
     "COSINE_DISTANCE": _short_distance("<=>"),
@@ -245,5 +241,5 @@ CALLS: dict[str, Callable[[ExpressionParser, str], Node]] = {
     "VECTOR_EMBEDDING": _embedding,
     "DBMS_VECTOR_CHAIN.UTL_TO_EMBEDDING": chain_functions.embedding,
     "DBMS_VECTOR.UTL_TO_EMBEDDING": chain_functions.embedding,
-    "VECTOR_CHUNKS": _chunks,
+    "VECTOR_CHUNKS": vector_chunks.call,
 }

@@ -1,4 +1,4 @@
-"""What chunks say beyond their text: the errors they name, their section's first chunk, and how long they may be."""
+"""What chunks say beyond their text: the errors they name, their section's first chunk; how long they are, and who cuts."""
 
 from __future__ import annotations
 
@@ -99,3 +99,37 @@ def test_a_size_above_what_the_model_reads_pauses_the_source_and_is_found_by_a_c
         assert "chunk_size_tokens is 5000, but the model reads 256 tokens" in found.problems[0].message
         assert found.paused
         assert tracker.queue() == [("1", "READY", 0, 0, 0)]
+
+
+def test_the_database_cuts_where_it_is_asked_to(tracker: Tracker) -> None:
+    clause = "BY CHARACTERS MAX 120 OVERLAP 0 SPLIT BY NONE"
+    sources = cut(Cutting("database", vector_chunks=clause))
+    tracker.task(1, "Größe", "Sieben Wörter stehen in diesem einen Satz. ORA-942. " * 12)
+    tracker.enqueue(1)
+    tracker.drain(sources=sources)
+    rows = tracker.sql("SELECT TEXT_START, TEXT_END, PARENT_NO, CONTENT FROM RAG_CHUNK ORDER BY CHUNK_NO")
+    [(body,)] = tracker.sql("SELECT BODY FROM RAG_DOCUMENT")
+    assert [(start, end) for start, end, *_ in rows] == [
+        (at, min(at + 120, len(body))) for at in range(0, len(body), 120)
+    ]
+    assert all(content == body[start:end] and parent is None for start, end, parent, content in rows)
+    assert details(tracker)[0][3]["oracle_error_code"] == ["ORA-00942"]
+    assert audit(tracker.database, sources["task"], tracker.settings).wrong == 0
+
+
+def test_a_text_that_the_database_cannot_cut_fails_alone(tracker: Tracker) -> None:
+    sources = cut(Cutting("database", vector_chunks="BY CHARACTERS MAX 120 OVERLAP 0 SPLIT BY NONE"))
+    tracker.task(1, "One \U0001f600", "More than one unit of UTF-16.")
+    tracker.task(2, "Two", "Plain.")
+    tracker.enqueue(1, 2)
+    report = tracker.drain(sources=sources)
+    assert (report.indexed, report.postponed, report.paused) == (1, 1, ())
+
+
+def test_a_clause_that_the_database_cannot_cut_by_pauses_the_source(tracker: Tracker) -> None:
+    tracker.task(1)
+    tracker.enqueue(1)
+    report = tracker.drain(sources=cut(Cutting("database", vector_chunks="BY WORDS MAX 100")))
+    assert report.paused == ("task",)
+    [(why,)] = tracker.sql("SELECT SETTING_VALUE FROM RAG_SETTING WHERE SETTING = 'paused'")
+    assert "cannot cut texts of source 'task' by VECTOR_CHUNKS" in why

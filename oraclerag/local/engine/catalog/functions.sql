@@ -1056,3 +1056,28 @@ BEGIN
     ELSE ora.fail(2003, 'invalid USERENV parameter') END, size::int4)::ora.varchar2;
 END $$;
 CREATE FUNCTION ora.userenv(parameter text) RETURNS ora.varchar2 LANGUAGE sql STABLE PARALLEL SAFE AS $$ SELECT ora.sys_context('USERENV', $1) $$;
+
+--- ---- VECTOR_CHUNKS: pieces of so many characters, cut anywhere. Offsets are in characters of a CLOB, in bytes of a text.
+
+CREATE FUNCTION ora.vector_pieces(t text, size int4) RETURNS TABLE (start int4, piece text) LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+  IF t IS NULL OR t = '' THEN
+    PERFORM ora.fail(3001, 'unimplemented feature: VECTOR_CHUNKS of NULL');
+  END IF;
+  FOR start IN SELECT generate_series(1, length(t), size) LOOP
+    piece := pg_catalog.substr(t, start, size);
+    IF octet_length(piece) > 4000 THEN
+      PERFORM ora.fail(3001, 'unimplemented feature: VECTOR_CHUNKS with a piece of more than 4000 bytes');
+    END IF;
+    RETURN QUERY SELECT start, piece;
+  END LOOP;
+END $$;
+CREATE FUNCTION ora.vector_chunks(t text, size int4) RETURNS TABLE ("CHUNK_OFFSET" numeric, "CHUNK_LENGTH" numeric, "CHUNK_TEXT" ora.varchar2) LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT octet_length(pg_catalog.substr(t, 1, p.start - 1)) + 1, octet_length(p.piece), p.piece::ora.varchar2 FROM ora.vector_pieces(t, size) AS p $$;
+-- A character outside the Basic Multilingual Plane may count as two in a CLOB.
+CREATE FUNCTION ora.vector_chunks(t ora.clob, size int4) RETURNS TABLE ("CHUNK_OFFSET" numeric, "CHUNK_LENGTH" numeric, "CHUNK_TEXT" ora.varchar2) LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT p.start, length(p.piece), p.piece::ora.varchar2
+  FROM ora.vector_pieces(CASE WHEN t::text ~ '[\U00010000-\U0010FFFF]'
+    THEN ora.fail(3001, 'unimplemented feature: VECTOR_CHUNKS of a CLOB with characters outside of the Basic Multilingual Plane') ELSE t::text END, size) AS p $$;
+CREATE FUNCTION ora.vector_chunks(t bpchar, size int4) RETURNS TABLE ("CHUNK_OFFSET" numeric, "CHUNK_LENGTH" numeric, "CHUNK_TEXT" ora.varchar2) LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT c.* FROM ora.vector_chunks(ora.padded(t), size) AS c $$;
