@@ -7,10 +7,15 @@ from collections.abc import Iterator
 __all__ = [
     "alert_log",
     "awr_html",
+    "data_pump_log",
     "health_check",
     "listener_log",
     "optimizer_trace",
     "plan",
+    "request_log",
+    "rman_output",
+    "spool",
+    "sql_loader_log",
     "sql_trace",
     "sqlhc_html",
     "statspack",
@@ -216,3 +221,73 @@ def listener_log(lines: int) -> Iterator[str]:
         yield f" * (ADDRESS=(PROTOCOL=tcp)(HOST=192.0.2.20)(PORT={20000 + number % 40000})) * establish * svc * {code}\n"
         if code:
             yield "TNS-12514: TNS:listener does not currently know of service requested in connect descriptor\n"
+
+
+def data_pump_log(objects: int) -> Iterator[str]:
+    """Give the log of an import of so many objects: tables, what exists already, what failed with its statement."""
+    yield "\nImport: Release 19.0.0.0.0 - Production on Sat Apr 5 06:07:08 2031\nVersion 19.99.0.0.0\n\n"
+    yield 'Starting "APPX"."SYS_IMPORT_FULL_01":  appx/******** dumpfile=syn.dmp\n'
+    for number in range(objects):
+        if number % 500 == 0:
+            yield f"Processing object type SCHEMA_EXPORT/TYPE_{number // 500}/TABLE_DATA\n"
+        if number % 3 == 0:
+            yield f'. . imported "APPX"."T_SYN_{number}"                    10.51 KB     100 rows\n'
+        elif number % 3 == 1:
+            yield f'ORA-31684: Object type SEQUENCE:"APPX"."S_{number}" already exists\n'
+        else:
+            yield f'ORA-39083: Object type REF_CONSTRAINT:"APPX"."FK_{number}" failed to create with error:\n'
+            yield "ORA-02298: cannot validate - parent keys not found\n\nFailing sql is:\n"
+            yield f'ALTER TABLE "APPX"."T_SYN" ADD CONSTRAINT "FK_{number}" FOREIGN KEY ("PID")\n REFERENCES "APPX"."T"\n'
+    yield 'Job "APPX"."SYS_IMPORT_FULL_01" completed with 2 error(s) at Sat Apr 5 06:07:14 2031 elapsed 0 00:00:05\n'
+
+
+def sql_loader_log(records: int) -> Iterator[str]:
+    """Give the log of a load with so many rejected records."""
+    yield "\nSQL*Loader: Release 19.0.0.0.0 - Production on Sat Apr 5 06:07:08 2031\n\nControl File:   syn.ctl\n\n"
+    yield "Table T_SYN, loaded from every logical record.\nInsert option in effect for this table: APPEND\n\n"
+    for number in range(1, records + 1):
+        yield f"Record {number}: Rejected - Error on table T_SYN, column TXT.\n"
+        yield f'ORA-12899: value too large for column "APPX"."T_SYN"."TXT" (actual: {number}, maximum: 40)\n\n'
+    yield f"\nTable T_SYN:\n  0 Rows successfully loaded.\n  {records} Rows not loaded due to data errors.\n"
+
+
+def rman_output(commands: int) -> Iterator[str]:
+    """Give the output of so many commands of RMAN, every third of which fails."""
+    yield "Recovery Manager: Release 19.0.0.0.0 - Production on Sat Apr 5 06:07:08 2031\n\n"
+    for number in range(commands):
+        yield f"RMAN> restore datafile {number};\n\nStarting restore at 05-APR-31\nallocated channel: ORA_DISK_1\n"
+        if number % 3 == 0:
+            yield f"RMAN-00571: {'=' * 59}\nRMAN-00569: {'=' * 15} ERROR MESSAGE STACK FOLLOWS {'=' * 15}\n"
+            yield f"RMAN-00571: {'=' * 59}\nRMAN-03002: failure of restore command at 04/05/2031 06:07:12\n"
+            yield f'ORA-19505: failed to identify file "/u03/syn_{number}.bkp"\nORA-27037: unable to obtain file status\n'
+            yield "Linux-x86_64 Error: 2: No such file or directory\n\n"
+        else:
+            yield "Finished restore at 05-APR-31\n\n"
+
+
+def request_log(messages: int) -> Iterator[str]:
+    """Give the log of a concurrent request with so many messages, every fifth of which is an error."""
+    rule = f"+{'-' * 75}+\n"
+    yield f"{rule}Payables: Version : 12.0.0\n\nCopyright (c) 1979, 1999, Oracle Corporation. All rights reserved.\n\n"
+    yield f"APXSYN module: Synthetic Invoice Validation\n{rule}\nCurrent system time is 05-APR-2031 06:07:08\n{rule}\n"
+    yield "**Starts**05-APR-2031 06:07:09\n"
+    for number in range(messages):
+        if number % 5:
+            yield f"Validating invoice SYN-{number}\n"
+        else:
+            yield "APP-SQLAP-10771: ORACLE error 1000 in fetch_lines\n\n"
+            yield f"Cause: fetch_lines failed due to ORA-01000: maximum open cursors exceeded at {number}.\n\n"
+    yield f"**Ends**05-APR-2031 06:08:08\n{rule}Concurrent request completed with warning\n{rule}"
+
+
+def spool(statements: int) -> Iterator[str]:
+    """Give a spool of so many statements: results, long results, errors."""
+    for number in range(statements):
+        if number % 3 == 0:
+            yield f"SQL> insert into t_syn values ({number});\ninsert into t_syn values ({number})\n            *\n"
+            yield "ERROR at line 1:\nORA-00001: unique constraint (APPX.SYN_PK) violated\n\n\n"
+        else:
+            yield f"SQL> select a, b\n  2  from t_syn_{number};\n\n         A          B\n---------- ----------\n"
+            for row in range(5 if number % 30 else 200):
+                yield f"{row:>10} {row * 7:>10}{' ' * 60}\n"
+            yield "\n5 rows selected.\n\n"
