@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from oraclerag.chunk.diagnostics.lines import split
 from oraclerag.chunk.diagnostics.shorten import shortened
 from oraclerag.chunk.diagnostics.unit import Unit
 from oraclerag.cutting import Cutting
-from tests import reports
 from tests.unit.diagnostics import covered, words
 
 SAMPLES = Path(__file__).parents[3] / "shared/data/diagnostics"
@@ -214,11 +212,6 @@ def test_an_undecodable_log_and_one_that_begins_in_an_entry_are_read_by_their_st
 def test_an_entry_without_end_is_given_in_parts() -> None:
     text = f"{OLD}Sat Apr  5 07:00:00 2031\nSat Apr  5 07:00:01 2031\n" + "Dumping something\n" * 2000
     assert max(len(unit.text.splitlines()) for unit in cut(text)) <= 400
-
-
-def test_a_log_of_any_length_is_read_as_it_comes() -> None:
-    endless = alert_log.units(split(reports.alert_log(10**9)))
-    assert all(len(unit.text) < 100_000 for unit in islice(endless, 5000))
 
 
 @given(

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from oraclerag.chunk.diagnostics import listener
-from oraclerag.chunk.diagnostics.lines import split
-from tests import reports
 from tests.unit.diagnostics import covered
 
 LOG = """TNSLSNR for Linux: Version 19.0.0.0.0 - Production on 05-APR-2031 06:00:00
@@ -43,10 +39,6 @@ def test_a_line_has_its_errors_and_the_code_that_it_returned() -> None:
     assert failed.section == ("2031-04-05 06h",)
     assert unknown.metadata == {"timestamp": "2031-04-05T07:07:12.345", "oracle_error_code": ["TNS-12508"]}
     assert "timestamp" not in ping.metadata  # of a month in no language that is known
-
-
-def test_a_log_of_any_length_is_read_as_it_comes() -> None:
-    assert all(len(unit.text) < 50_000 for unit in islice(listener.units(split(reports.listener_log(10**9))), 5000))
 
 
 @given(st.lists(st.sampled_from([*LOG.split("\n"), "", "x", "\r", " TNS-1", "漢\u2028"]), max_size=40))

@@ -68,13 +68,13 @@ def recognises(lines: list[str]) -> bool:
 
 def units(lines: Iterable[Line]) -> Iterator[Unit]:
     """Give the entries of an alert log."""
-    return sectioned(joined(entries(lines)))
+    return sectioned(runs(joined(entries(lines))))
 
 
-def sectioned(entries: Iterable[Entry]) -> Iterator[Unit]:
+def sectioned(found: Iterable[Entry]) -> Iterator[Unit]:
     """Give entries as units in the sections of their day: a startup, a shutdown, a list of parameters, or none."""
     reader = _Reader()
-    for entry in runs(entries):
+    for entry in found:
         yield from reader.units(entry)
 
 
