@@ -113,6 +113,16 @@ def test_a_message_has_its_cause_and_its_statement() -> None:
     assert second.metadata["erp_module"] == "GL"
 
 
+def test_a_log_of_the_loader_within_is_cut_as_one() -> None:
+    inner = "SQL*Loader: Release 19.0.0.0.0 - Production on Sat Apr 5 06:07:08 2031\n\nTable T_SYN:\n  9 Rows loaded.\n"
+    found = covered(ebs_log.units, REQUEST.replace("Some line\n", inner))
+    program = "APXSYN: Synthetic Invoice Validation"
+    (result,) = (unit for unit in found if unit.section == (program, "program", "table T_SYN", "result"))
+    assert result.metadata["erp_module"] == "AP"
+    assert result.metadata["table_name"] == "T_SYN"
+    assert found[-1].section == (program, "completion")
+
+
 def test_another_language_is_known_by_its_shape() -> None:
     assert ebs_log.recognises(CHINESE.split("\n"))
     found = covered(ebs_log.units, CHINESE)

@@ -8,7 +8,6 @@ from itertools import islice
 import pytest
 
 from oraclerag.chunk.diagnostics import families
-from oraclerag.chunk.diagnostics.lines import split
 from tests import reports
 from tests.unit.diagnostics import covered
 
@@ -35,11 +34,10 @@ def test_a_log_without_end_is_read_as_it_comes(name: str, report: Callable[[int]
     assert found[-1].start < 2_000_000
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["adop", "adr_xml", "alert_log", "data_pump", "ebs_log", "ebs_manager", "listener", "rman", "spool", "sql_loader"]
-    + ["sqlnet", "sqlnet_trace"],
-)
+LOGS = """adop adr_xml alert_log data_pump ebs_log ebs_manager listener rman spool sql_loader sqlnet sqlnet_trace"""
+
+
+@pytest.mark.parametrize("name", LOGS.split())
 def test_one_line_again_and_again_makes_units_of_bounded_size(name: str) -> None:
     for line in ("", "x", " x", "ORA-00942: x", "SQL> x", "*" * 80, "2031-04-05T06:07:08.1+02:00", "<msg time='"):
         text = f"{line}\n" * 1200

@@ -7,10 +7,11 @@ due to ORA-20042``) and the statement behind that: one unit.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterable, Iterator
 
-from oraclerag.chunk.diagnostics import erp
+from oraclerag.chunk.diagnostics import erp, sql_loader
 from oraclerag.chunk.diagnostics.dates import iso
 from oraclerag.chunk.diagnostics.error_stack import Stack
 from oraclerag.chunk.diagnostics.gathering import Gathering
@@ -66,10 +67,15 @@ class _Log:
         self.fnd_file = 0  # marks of it
         self.rules = 0
         self.last = ""
+        self.pushed: Line | None = None
 
     def units(self, lines: Iterable[Line]) -> Iterator[Unit]:
-        for line in lines:
+        source = iter(lines)
+        while (line := self._next(source)) is not None:
             text = line.text
+            if self.part == "program" and sql_loader.BANNER.match(text):
+                yield from self._loaded(line, source)
+                continue
             begins = self._begins(text)
             if begins or self.unit.full:
                 yield from self.unit.unit()
@@ -80,6 +86,27 @@ class _Log:
             self.unit.add(line)
             self.last = text
         yield from self.unit.unit()
+
+    def _next(self, source: Iterator[Line]) -> Line | None:
+        line, self.pushed = self.pushed, None
+        return line if line is not None else next(source, None)
+
+    def _loaded(self, first: Line, source: Iterator[Line]) -> Iterator[Unit]:
+        """Give a log of SQL*Loader within, to the next mark of the request's own, as its family cuts it."""
+
+        def lines() -> Iterator[Line]:
+            yield first
+            for line in source:
+                if _RULE.match(line.text) or _EDGE.match(line.text) or _STATUS.match(line.text):
+                    self.pushed = line
+                    return
+                yield line
+
+        yield from self.unit.unit()
+        self.unit.head, self.last = "", ""
+        for unit in sql_loader.units(lines()):
+            metadata = {**self.unit.always, **unit.metadata}
+            yield dataclasses.replace(unit, section=(*self.program, self.part, *unit.section), metadata=metadata)
 
     def _begins(self, text: str) -> bool:
         """Whether a line begins a unit."""

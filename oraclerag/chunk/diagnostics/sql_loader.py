@@ -14,9 +14,10 @@ from oraclerag.chunk.diagnostics.gathering import Gathering
 from oraclerag.chunk.diagnostics.lines import Line
 from oraclerag.chunk.diagnostics.unit import Unit
 
-__all__ = ["recognises", "units"]
+__all__ = ["BANNER", "recognises", "units"]
 
-_BANNER = re.compile(r"SQL\*Loader: Release \d+(?:\.\d+){2,4}(?: - .{0,40}? on (?P<date>.{5,60}))?")
+BANNER = re.compile(r"SQL\*Loader: Release \d+(?:\.\d+){2,4}(?: - .{0,40}? on (?P<date>.{5,60}))?")
+"""The first line of a log of the loader."""
 _OPENED = re.compile(r" ?LOG file opened at (?P<date>.{5,40})")
 _REJECTED = re.compile(r"[^\s:]{4,20} \d+: [^\s]{4,20} - .")
 _OF_TABLE = re.compile(
@@ -37,7 +38,7 @@ _RUN = re.compile(r"Run (?:began|ended) on (?P<date>.{5,60})$")
 
 def recognises(lines: list[str]) -> bool:
     """Whether the loader says its release, or the log of an external table says when it was opened."""
-    if any(_BANNER.match(line) for line in lines[:10]):
+    if any(BANNER.match(line) for line in lines[:10]):
         return True
     opened = any(_OPENED.match(line) for line in lines[:5])
     return opened and any("KUP-" in line or "Field Definitions" in line for line in lines)
@@ -84,7 +85,7 @@ class _Log:
             self.part, self.table, self.columns = "definition", found["table"], ""
         elif found := _RESULT.match(text):
             self.part, self.table = "result", found["table"]
-        elif _BANNER.match(text):
+        elif BANNER.match(text):
             self.part, self.table = "header", None
         elif _ERROR_ROW.match(text):
             self.part = "rejected"
@@ -122,7 +123,7 @@ class _Log:
         found = _ERROR_ROW.match(text) or (_OF_TABLE.search(text[:1000]) if _REJECTED.match(text) else None)
         if found and found["column"]:
             self.unit.metadata["column_name"] = found["column"]
-        dated = _BANNER.match(text) or _RUN.match(text) or _OPENED.match(text)
+        dated = BANNER.match(text) or _RUN.match(text) or _OPENED.match(text)
         if dated is not None and (when := iso(dated["date"] or "")) is not None:
             self.unit.metadata["timestamp"] = when
         self.blank = not text.strip()
