@@ -127,6 +127,7 @@ def _ingest(
     json: bool,
 ) -> None:
     from oraclerag.envelope import Envelope
+    from oraclerag.errors import OracleRagError
 
     screen = output(json)
     envelope = Envelope(**known)
@@ -144,7 +145,12 @@ def _ingest(
             report = rag.ingest(paths, envelope=envelope, stdin=sys.stdin.buffer, on_file=told, **given)
         if not json:
             _show(screen, report, verbose=verbose)
-        indexed = _index(screen, rag, report) if wait else None
+        try:
+            indexed = _index(screen, rag, report) if wait else None
+        except OracleRagError:
+            if json:  # what was taken in stays so
+                screen.data({"ingest": report, "drain": None})
+            raise
     if json:
         screen.data({"ingest": report, "drain": indexed})
     elif indexed is None and report.keys:

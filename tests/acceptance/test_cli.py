@@ -19,7 +19,9 @@ import oracledb
 import pytest
 
 from oraclerag.cli import main
+from oraclerag.errors import IndexingTimeout
 from oraclerag.local import LocalDatabase
+from oraclerag.rag import Rag
 from oraclerag.testing import tiny_model
 
 CONFIGURATION = """
@@ -396,6 +398,10 @@ def test_a_resolution_is_kept_found_and_removed(shell: Shell) -> None:
     assert "Tablespace Extension" in refused.stderr
 
 
+def _too_late(*_: object, **__: object) -> None:
+    raise IndexingTimeout
+
+
 def test_files_are_ingested_found_and_pruned(shell: Shell, tmp_path: Path) -> None:
     kb = tmp_path / "kb"
     kb.mkdir()
@@ -423,6 +429,13 @@ def test_files_are_ingested_found_and_pruned(shell: Shell, tmp_path: Path) -> No
     assert "unchanged kb/c␛[2J␊.md\n" in verbose.stderr
     assert "failed kb/a.md: larger than 1e-05 MB; --max-size allows more; what was ingested" in verbose.stderr
     assert "\x1b" not in verbose.stderr
+
+    (kb / "a.md").write_text("# Vacation\n\nAsk twice.")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rag, "index_now", _too_late)
+        done = shell.call("ingest", "docs", str(kb), "--wait", "--json", expect=1)
+    assert json.loads(done.stdout)["ingest"]["changed"] == 2, "what was taken in is told, whatever came of it"
+    assert "Error: " in done.stderr
 
     for path in kb.iterdir():
         path.unlink()
