@@ -40,7 +40,8 @@ _SAMPLE, _NO_TEXT = 65_536, 0.1
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b"))
 
 _HTML = re.compile(
-    r"\s{0,1000}(?:<\?xml[^>]{0,200}>\s{0,100})?(?:<!--.{0,2000}?-->\s{0,100})?<(?:!doctype\s{1,100}html|html)\b",
+    r"\s{0,1000}(?:<\?xml[^>]{0,200}>\s{0,100})?(?:<!--.{0,2000}?-->\s{0,100})?"
+    r"<(?:!doctype\s{1,100}html|html|head|meta|title)\b",  # mail programs put a <meta> before <html>
     re.IGNORECASE | re.DOTALL,
 )
 _HTML_TITLE = re.compile(r"<title\b[^<>]{0,1000}>([^<]{1,4000})</title", re.IGNORECASE)
