@@ -24,9 +24,19 @@ pytestmark = pytest.mark.one_size
 EVERYBODY = Scope()
 
 
+@pytest.fixture(scope="module")
+def installed(module_account: Account, tiny_file: Path) -> Account:
+    install(module_account, tiny_file).close()
+    return module_account
+
+
 @pytest.fixture
-def rag(account: Account, tiny_file: Path) -> Iterator[Rag]:
-    with install(account, tiny_file) as opened:
+def rag(installed: Account) -> Iterator[Rag]:
+    """An installation without files, as it is before the first one."""
+    with Rag(settings_of(installed)) as opened:
+        with opened.database.transaction() as connection, connection.cursor() as cursor:
+            for table in ("RAG_FILE", "RAG_DIRTY", "RAG_ENTITY", "RAG_SETTING WHERE SCOPE_NAME <> '*'"):
+                cursor.execute(f"DELETE FROM {table}")
         yield opened
 
 
@@ -256,10 +266,10 @@ def test_arguments_that_mean_nothing(rag: Rag, folder: Path) -> None:
     assert rows(rag) == []
 
 
-def test_whose_files_are(rag: Rag, folder: Path, account: Account) -> None:
+def test_whose_files_are(rag: Rag, folder: Path, installed: Account) -> None:
     with pytest.raises(InputError, match="No source maps a tenant"):
         rag.ingest(folder, tenant="acme")
-    with Rag(settings_of(account, tenant="acme")) as acme:
+    with Rag(settings_of(installed, tenant="acme")) as acme:
         assert acme.ingest(folder).new == 2
         assert rag.ingest(folder).new == 2, "the same name under another tenant is another file"
         assert acme.ingest(folder, prune=True).removed == 0
@@ -293,10 +303,10 @@ def test_an_installation_without_files_does_not_see_the_source(rag: Rag, folder:
     assert [(one.enqueued, one.gone) for one in rag.backfill()] == [(0, 0)]
 
 
-def test_other_sizes_of_chunks_are_found_by_a_backfill(rag: Rag, folder: Path, account: Account) -> None:
+def test_other_sizes_of_chunks_are_found_by_a_backfill(rag: Rag, folder: Path, installed: Account) -> None:
     rag.ingest(folder)
     rag.work(once=True)
-    with Rag(settings_of(account, chunk_size_tokens=20, chunk_overlap_tokens=0)) as other:
+    with Rag(settings_of(installed, chunk_size_tokens=20, chunk_overlap_tokens=0)) as other:
         assert other.backfill(source="file")[0].enqueued == 2
         other.work(once=True)
         assert other.audit()[0].ok
