@@ -86,3 +86,12 @@ def test_lengths_and_lines_stay_and_nothing_else_is_touched(text: str) -> None:
     assert all(
         before == after for at, (before, after) in enumerate(zip(text, hidden, strict=True)) if at not in covered
     )
+
+
+@pytest.mark.parametrize(
+    "hostile", ['  value="\n', 'value="', "connect ", "identified by\n", "://a", "password=", "İ/"]
+)
+def test_what_is_looked_at_again_and_again_takes_linear_time(hostile: str) -> None:
+    """A few hundred thousand characters; were it quadratic, the run's own time limit would end it."""
+    text = hostile * (300_000 // len(hostile))
+    assert len(masked(text)) == len(text)

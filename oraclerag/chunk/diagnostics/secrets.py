@@ -21,6 +21,8 @@ _PROGRAMS = "sqlplus sqlcl expdp impdp exp imp sqlldr fndload concsub wfload adp
 # What ends the value of a bind that was never closed: the next record of a trace, or the next field.
 _RECORD = r"[ \t]*Bind#\d|[A-Z]{3,7} #\d|={10}|\*\*\* |PARSING IN |[ \t]*(?:value|oacdty|kxsbbbfp)="
 
+_SMALL = {ord(letter): ord(letter.lower()) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+
 
 def _pattern(pattern: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
     return re.compile(pattern, flags | re.ASCII)
@@ -43,14 +45,6 @@ _PATTERNS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
         _pattern(r"(?<![\w/\\$.-])(?:apps|applsys\w{0,20}|system|sys)/([^\s@/\"'*]{1,256})(?=[@\s\"']|$)"),
     ),
     (
-        ("identified",),
-        _pattern(
-            rf"\bidentified[ \t\r\n]+by[ \t\r\n]+(?!{_NEVER})(\"[^\"\n]{{1,1024}}\"|[^\s;,()\"']{{1,1024}})"
-            rf"(?:[ \t]+replace[ \t]+({_QUOTED}|[^\s;,\"']{{1,1024}}))?"
-        ),
-    ),
-    (("identified",), _pattern(r"\bidentified[ \t\r\n]+by[ \t\r\n]+values[ \t\r\n]+'([^']{1,4000})'")),
-    (
         ("passw", "pwd"),
         _pattern(rf"(?:password|passwd|passwort|pwd)[\"']?[ \t]*=[ \t]*({_QUOTED}|[^\s;,()\"'&]{{1,1024}})"),
     ),
@@ -69,15 +63,21 @@ _PATTERNS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     ),
     (("://",), _pattern(r"(?<=://)[^\s/:@\"'<>]{1,128}:([^\s/@\"'<>]{1,256})@")),
     (("jdbc:oracle",), _pattern(rf"\bjdbc:oracle:\w{{1,20}}:{_USER}/{_PASSWORD}@")),
-    (
-        ("value=",),
-        _pattern(
-            rf"^[ \t]{{1,8}}value=(?:\"((?:[^\"\n]|\"(?![ \t\r]*$)|\n(?!{_RECORD})){{0,4000}})"
-            rf"|([^\"\s][^\n]{{0,4000}}))",
-            re.MULTILINE,
-        ),
-    ),
 )
+
+# These may go on in further lines.
+_IDENTIFIED = (
+    _pattern(
+        rf"\bidentified[ \t\r\n]+by[ \t\r\n]+(?!{_NEVER})(\"[^\"\n]{{1,1024}}\"|[^\s;,()\"']{{1,1024}})"
+        rf"(?:[ \t]+replace[ \t]+({_QUOTED}|[^\s;,\"']{{1,1024}}))?"
+    ),
+    _pattern(r"\bidentified[ \t\r\n]+by[ \t\r\n]+values[ \t\r\n]+'([^']{1,4000})'"),
+)
+_BIND = re.compile(
+    rf"[ \t]{{1,8}}value=(?:\"((?:[^\"\n]|\"(?![ \t\r]*$)|\n(?!{_RECORD})){{0,4000}})|([^\"\s][^\n]{{0,4000}}))",
+    re.ASCII | re.MULTILINE,
+)
+_BEHIND = 4200  # characters behind the line where they begin
 
 
 def masked(text: str) -> str:
@@ -103,13 +103,43 @@ def places(text: str) -> list[tuple[int, int]]:
 
 def _places(text: str) -> Iterator[tuple[int, int]]:
     small = text.lower()
+    if len(small) != len(text):  # `İ` becomes two letters, and places would be others
+        small = text.translate(_SMALL)
     for words, pattern in _PATTERNS:
-        if not any(word in small for word in words):
-            continue
-        for found in pattern.finditer(text):
-            for number in range(1, pattern.groups + 1):
-                start, end = found.span(number)
-                if end > start and text[start] in "\"'" and text[end - 1] == text[start] and end - start > 1:
-                    start, end = start + 1, end - 1
-                if end > start and set(text[start:end]) != {"*"}:
-                    yield start, end
+        for start, end in _lines(small, words):
+            for found in pattern.finditer(text, start, end):
+                yield from _groups(text, found)
+    for start, end in _lines(small, ("identified",)):
+        at = start
+        while (at := small.find("identified", at, end)) >= 0:
+            for pattern in _IDENTIFIED:
+                if (over := pattern.match(text, at, end + _BEHIND)) is not None:
+                    yield from _groups(text, over)
+            at += 1
+    for start, end in _lines(small, ("value=",)):
+        if (bind := _BIND.match(text, start, end + _BEHIND)) is not None:
+            yield from _groups(text, bind)
+
+
+def _lines(small: str, words: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """Give the lines that hold one of the words."""
+    done = 0
+    following = {word: small.find(word) for word in words}
+    while found := [at for at in following.values() if at >= 0]:
+        first = min(found)
+        start = max(small.rfind("\n", done, first) + 1, done)
+        end = small.find("\n", first)
+        end = len(small) if end < 0 else end
+        yield start, end
+        done = end
+        following = {word: small.find(word, end) if 0 <= at < end else at for word, at in following.items()}
+
+
+def _groups(text: str, found: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """Give the places of what was found, without quotes; nothing where it is empty or masked already."""
+    for number in range(1, found.re.groups + 1):
+        start, end = found.span(number)
+        if end > start + 1 and text[start] in "\"'" and text[end - 1] == text[start]:
+            start, end = start + 1, end - 1
+        if end > start and set(text[start:end]) != {"*"}:
+            yield start, end
