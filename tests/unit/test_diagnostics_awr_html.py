@@ -145,6 +145,13 @@ def test_a_row_is_a_unit_below_the_names_of_its_columns() -> None:
     assert not any(unit.codes for unit in found)
 
 
+def test_every_part_of_a_long_statement_says_whose_it_is() -> None:
+    long = f"| 42 | 0a1b2c3d4e5f6 | select {'x, ' * 1000}y from t_syn |\n"
+    (statement,) = units(f"| Gets | SQL Id | SQL Text |\n|-|-|-|\n{long}| 42 | 1a1b2c3d4e5f6 | short |\n")[1:2]
+    assert statement.text == long
+    assert statement.head == "SQL Id 0a1b2c3d4e5f6"
+
+
 def test_instance_and_period_hold_for_what_follows() -> None:
     found = units(TEXT)
     (row,) = [unit for unit in found if unit.text.startswith("| DB Time(s)")]

@@ -104,7 +104,7 @@ class _Report:
     def given(self) -> Iterator[Unit]:
         """Give the unit so far."""
         for unit in self.unit.unit():
-            yield dataclasses.replace(unit, says_head=self._is_header)
+            yield dataclasses.replace(unit, says_head=True) if self._is_header else unit
         self._is_header = False
 
     def _section(self, found: re.Match[str]) -> Iterator[Unit]:

@@ -115,7 +115,7 @@ class _Report:
         """Give the unit so far, with the notes that it names."""
         notes = oracle_doc_ids("".join(line.raw for line in self._unit.lines))
         for unit in self._unit.unit({"oracle_doc_id": notes} if notes else None):
-            yield dataclasses.replace(unit, says_head=self._is_header)
+            yield dataclasses.replace(unit, says_head=True) if self._is_header else unit
         self._is_header = False
 
     def read(self, line: Line, following: str) -> Iterator[Unit]:

@@ -24,6 +24,7 @@ _HEADING = re.compile(r"(?P<level>#{1,6}) (?P<title>\S.{0,300})")
 _RULE = re.compile(r"\|(?:-\|)+$")
 _CAPTION = "Table: "
 _TITLE = 100  # characters of a line above a table that names it
+_LONG_ROW = 1000  # characters
 _PARAGRAPH = 12  # lines, and the notes below a heading
 
 # What a column says, by its name without blanks, in small letters.
@@ -110,6 +111,7 @@ class _Report:
         self._closed = False  # the unit ends before the next line that is not empty
         self._in_table = False
         self._columns: list[str] = []  # of that table, once the rule below its header was seen
+        self._names = ""  # of the columns, in one line
         self._row: list[str] = []  # cells of the last row
         self._is_header = False
         self._only_headings = False  # in the unit
@@ -128,7 +130,7 @@ class _Report:
     def given(self) -> Iterator[Unit]:
         """Give the unit so far."""
         for unit in self._unit.unit():
-            yield dataclasses.replace(unit, says_head=self._is_header)
+            yield dataclasses.replace(unit, says_head=True) if self._is_header else unit
         self._is_header = self._closed = self._only_headings = False
 
     def read(self, line: Line) -> Iterator[Unit]:
@@ -185,15 +187,19 @@ class _Report:
     def _table(self, text: str) -> Iterator[Unit]:
         if _RULE.match(text):
             self._columns, self._is_header = self._row, True
-            self._unit.head = " | ".join(filter(None, self._columns))
+            self._unit.head = self._names = " | ".join(filter(None, self._columns))
             return
         if self._in_table or self._closed:
             yield from self.given()
         if not self._in_table:
-            self._in_table, self._columns, self._unit.head = True, [], ""
+            self._in_table, self._columns, self._names = True, [], ""
         self._row, self._only_headings = cells(text), False
         self._unit.always.update(self._line_says(self.path, " | ".join(self._row)))
-        self._unit.metadata.update(self._row_says(self.path, self._columns, self._row))
+        said = self._row_says(self.path, self._columns, self._row)
+        self._unit.metadata.update(said)
+        # Of a long statement every part says whose it is.
+        statement = len(text) > _LONG_ROW and isinstance(said.get("sql_id"), str)
+        self._unit.head = f"SQL Id {said['sql_id']}" if statement else self._names
 
     def _leave_table(self) -> None:
         if self._in_table:

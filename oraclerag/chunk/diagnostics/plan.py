@@ -78,7 +78,7 @@ class _Plan:
     def given(self) -> Iterator[Unit]:
         """Give the unit so far."""
         for unit in self._unit.unit():
-            yield dataclasses.replace(unit, says_head=self._is_header)
+            yield dataclasses.replace(unit, says_head=True) if self._is_header else unit
         self._is_header = False
         self._unit.head = self._part
 

@@ -61,7 +61,7 @@ class _Report:
     def given(self) -> Iterator[Unit]:
         """Give the unit so far."""
         for unit in self._unit.unit():
-            yield dataclasses.replace(unit, says_head=self._is_header)
+            yield dataclasses.replace(unit, says_head=True) if self._is_header else unit
         self._is_header, self._unit.codes = False, False
 
     def read(self, line: Line) -> Iterator[Unit]:
