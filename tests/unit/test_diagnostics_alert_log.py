@@ -159,6 +159,12 @@ def test_what_is_too_far_away_or_of_another_container_is_not_joined(between: str
     assert "SELECT 1" in found[-1].text
 
 
+def test_what_continues_a_message_of_a_container_may_have_no_prefix_and_other_fractions() -> None:
+    text = "2031-04-05T06:09:00.000+02:00\nPDBX(3):Errors in file /u01/x.trc:\n2031-04-05T06:09:00.000100+02:00\nORA-00600: x\n"
+    (found,) = covered(alert_log.units, text)
+    assert found.metadata["container"] == "PDBX"
+
+
 def test_lines_of_another_container_under_one_stamp_are_another_entry() -> None:
     stamp = "2031-04-05T06:09:00.000100+02:00\n"
     first, second, _ = cut(f"{stamp}PDBX(3):one\ngoes on\nPDBY(4):two\n{stamp}three\n")

@@ -94,6 +94,19 @@ def test_an_export_and_an_import_are_two_sessions_and_stacks_of_the_old_tools_st
     assert any(unit.metadata.get("timestamp") == "2031-05-17T06:07:08" for unit in found)
 
 
+@pytest.mark.parametrize(
+    "announced", ["Failing sql is:", "Fehlerhafte SQL ist:", "SQL en échec :", "El SQL erróneo es:"]
+)
+def test_the_statement_is_known_in_other_languages(announced: str) -> None:
+    found = covered(data_pump.units, IMPORT.replace("Failing sql is:", announced))
+    (failed,) = (unit for unit in found if "ORA-39083" in unit.text)
+    assert 'REFERENCES "APPX"."T_PARENT"' in failed.text
+
+
+def test_a_spool_that_calls_the_tool_is_a_spool() -> None:
+    assert not data_pump.recognises(["SQL> host expdp", *EXPORT.split("\n")])
+
+
 def test_a_statement_of_any_length_is_given_in_parts_that_name_no_errors() -> None:
     text = IMPORT.replace("ENABLE\n", "ENABLE\n" + "-- ORA-00942 and more\n" * 1000)
     found = covered(data_pump.units, text)

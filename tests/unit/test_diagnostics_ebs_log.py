@@ -189,6 +189,8 @@ def test_a_program_tells_its_module(given_name: str, module: str | None) -> None
         ("05-XYZ-2031 06:07:08", None),
         ("05-13月-2031 06:07:08", None),
         ("soon", None),
+        ("31-APR-2031 06:07:08", None),
+        ("2031-04-05 06:07:99", None),
     ],
 )
 def test_times_in_the_languages_that_are_known(printed: str, iso: str | None) -> None:

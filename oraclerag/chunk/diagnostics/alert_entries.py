@@ -172,7 +172,9 @@ def joined(
         while todo:
             entry = todo.popleft()
             if held is not None and wanted is not None and _near(held, entry):
-                if (entry.prefix, entry.writer) == (held.prefix, held.writer) and _continues(wanted, entry):
+                # What continues a message of a container may have no prefix, right behind it.
+                mine = entry.prefix == held.prefix or (entry.prefix is None and not between)
+                if mine and entry.writer == held.writer and _continues(wanted, entry):
                     for other in (*between, entry):
                         held.extend(other)
                     between = []
@@ -252,8 +254,5 @@ def wanted_next(entry: Entry) -> re.Pattern[str] | None:
 def _near(held: Entry, entry: Entry) -> bool:
     if held.when is None or entry.when is None or held.when == entry.when:
         return True
-    try:
-        apart = datetime.fromisoformat(entry.when[:26]) - datetime.fromisoformat(held.when[:26])
-    except ValueError:
-        return False
+    apart = datetime.fromisoformat(entry.when[:19]) - datetime.fromisoformat(held.when[:19])
     return abs(apart.total_seconds()) <= _SECONDS

@@ -28,7 +28,7 @@ _START = re.compile(rf"(?:Starting|Restarting|[^\W\d]{{4,20}}(?: [^\W\d]{{1,12}}
 _TYPE = re.compile(r"(?:Processing object type|[^\W\d].{3,60}) ([A-Z]{4,20}_EXPORT(?:/[A-Z0-9_]{2,60}){1,8})[ \t]*$")
 _TABLE = re.compile(r'\. \. \S{1,20} +(?:table +)?((?:"[^"]{1,128}")(?:[.:]"[^"]{1,128}"){0,3}|\S{1,128})')
 _CODE = re.compile(r"((?:ORA|UDE|UDI|EXP|IMP|LRM|KUP)-\d{1,5}): ", re.ASCII)
-_FAILING = re.compile(r"Failing sql is:")
+_FAILING = re.compile(r"Failing sql is:|(?=.{0,60}\bsql\b).{3,80}(?<=:)[ \t]*$", re.IGNORECASE)
 _OBJECT = re.compile(r'(?:Object type|objet|Objekttyp|[Tt]ipo) ?([A-Z_]{2,40}):((?:"[^"]{1,128}"\.?){1,2})')
 _TABLE_DATA = re.compile(r'Table data object ("[^"]{1,128}"\."[^"]{1,128}")')
 _OF_JOB = re.compile(rf"[^\W\d]{{3,20}}(?: [^\W\d]{{1,12}}){{0,3}} {_NAME} \S")
@@ -51,7 +51,12 @@ _OBJECT_CODES = frozenset(
 
 def recognises(lines: list[str]) -> bool:
     """Whether an export or an import says its release, or a job says its end."""
-    return any(_BANNER.match(_prefix(line)[1]) for line in lines[:60])
+    for line in lines[:60]:
+        if _BANNER.match(_prefix(line)[1]):
+            return True
+        if line.startswith("SQL> "):  # a spool, in which somebody calls the tool
+            return False
+    return False
 
 
 def units(lines: Iterable[Line]) -> Iterator[Unit]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 __all__ = ["iso", "month"]
 
@@ -56,7 +57,17 @@ def iso(printed: str) -> str | None:
 
     A name of a zone (CST) says no offset and is left out. None where it is not a time, or its month is not known.
     """
-    printed = printed.strip()
+    when = _read(printed.strip())
+    if when is None:
+        return None
+    try:
+        datetime.fromisoformat(when[:19])
+    except ValueError:  # the 31st of April
+        return None
+    return when
+
+
+def _read(printed: str) -> str | None:
     if found := _ISO.match(printed):
         zone = found["zone"] or ""
         if len(zone) == 5:
