@@ -18,7 +18,7 @@ import psycopg
 
 __all__ = ["Actor", "Crash", "Director", "Order", "Stuck"]
 
-_SOON = 0.02  # seconds after which it is asked whether a statement waits for a lock
+_SOON = 0.003  # seconds after which it is asked whether a statement waits for a lock
 _PATIENCE = 60.0
 _READS = frozenset({"in_force.read", "claim.next_tenants", "claim.pick"})  # an idle worker's
 
