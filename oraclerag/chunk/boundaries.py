@@ -17,8 +17,8 @@ _BLANK = re.compile(r"\s+")
 
 # A run of marks is looked at from its first one only and never given back, so that a line of dots takes linear time.
 _SENTENCE_END = re.compile(
-    r"[.!?…؟۔।](?<![.!?…؟۔।][.!?…؟۔।])[.!?…؟۔।]*+[\"'»”’)\]*_]*+\s++"
-    r"|[。！？｡](?<![。！？｡][。！？｡])[。！？｡]*+[」』”’）】]*+\s*+"
+    r"[.!?…؟۔।。！？｡](?<![.!?…؟۔।。！？｡][.!?…؟۔।。！？｡])[.!?…؟۔।。！？｡]*+"
+    r"(?:(?<=[。！？｡])[」』”’）】]*+\s*+|[\"'»”’)\]*_]*+\s++)"
 )
 # What a full stop does not end; all short, so that only a few characters before it are looked at.
 _ABBREVIATIONS = frozenset(
@@ -52,9 +52,9 @@ def sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
 def _abbreviates(text: str, start: int, stop: int) -> bool:
     """Whether the full stop at ``stop`` belongs to the word before it."""
     before = text[max(start, stop - _LONGEST_ABBREVIATION) : stop]
-    if not before or before[-1].isspace():
+    word = before.split()[-1] if before and not before[-1].isspace() else ""
+    if not word or len(word) == _LONGEST_ABBREVIATION:
         return False
-    word = before.split()[-1]
     if word.isdecimal():  # the number of a list item, where nothing but blanks is before it in its line
         line = LINE_END.split(before)[-1]
         return line.strip() == word and len(line) < _LONGEST_ABBREVIATION

@@ -2,7 +2,7 @@
 
 Markdown is read by a real parser (markdown-it, CommonMark with GitHub's tables), so that a ``#`` in fenced or indented
 code, in a quote or in a comment is no heading. A text that has no line at which anything but a paragraph could begin is
-not shown to the parser: its paragraphs lie between its blank lines.
+not shown to the parser: its paragraphs lie between its blank lines. Lines end with LF here.
 """
 
 from __future__ import annotations
@@ -14,24 +14,20 @@ from enum import Enum
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from oraclerag.chunk.boundaries import LINE_END
-
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
-__all__ = ["Block", "Kind", "blocks", "stanzas"]
+__all__ = ["Block", "Kind", "front_matter", "is_markdown", "markdown_blocks", "stanzas"]
 
 # Lines that may begin something else than a paragraph, or make the line before them a heading or the head of a table.
 _MARKED = r"(?:[ \t]*(?:[#>\-+*_`~<=|:]|[0-9]{1,9}[.)])| {4}| {0,3}\t)"
 _MARKED_FIRST = re.compile(_MARKED)
 _MARKED_LINE = re.compile(r"\n" + _MARKED)
-_MARKED_LINE_CR = re.compile(r"[\r\n]" + _MARKED)
 _PARAGRAPH_END = re.compile(r"\n(?:[ \t]*\n)+")
-_PARAGRAPH_END_CR = re.compile(r"(?:\r\n?+|\n)(?:[ \t]*(?:\r\n?+|\n))+")
 
-_FRONT_MATTER = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*(?:\r\n?|\n)")
+_FRONT_MATTER = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*\n")
 _ATTRIBUTES = re.compile(r"\s*\{:?\s*[#.][^{}]*\}\s*$")  # "## Setup { #setup }"
 
 _WINDOW = 200_000  # characters that are parsed at once: what the parser makes of them is held no longer
@@ -52,10 +48,6 @@ class Kind(Enum):
     """Lines: code, HTML, front matter."""
     TABLE = "table"
     """Rows beneath a header and its rule."""
-    SENTENCE = "sentence"
-    """A part of a paragraph."""
-    LINE = "line"
-    """A line, or a row of a table, wherever it stands."""
 
 
 @dataclass(slots=True)
@@ -75,55 +67,34 @@ class Block:
     head_end: int = -1
 
 
-def blocks(text: str) -> Iterator[Block]:
-    """Give the blocks of a text; together they are the text."""
-    start = _front_matter(text)
-    if start:
-        yield Block(Kind.CODE, 0, start)
-    if _MARKED_FIRST.match(text, start) or _marked_line(text).search(text, start):
-        yield from _markdown(text, start)
-    else:
-        yield from _paragraphs(text, start)
-
-
-def _front_matter(text: str) -> int:
+def front_matter(text: str) -> int:
     """Give the end of the settings that a page begins with, between two lines of ``---`` or ``+++``; 0 without."""
     opened = _FRONT_MATTER.match(text)
     if not opened:
         return 0
     mark = re.escape(opened[1])
-    closed = re.compile(rf"(?:^|(?<=[\r\n])){mark}[ \t]*(?:\r\n?|\n|\Z)").search(text, opened.end())
+    closed = re.compile(rf"(?<=\n){mark}[ \t]*(?:\n|\Z)").search(text, opened.end())
     return closed.end() if closed else 0
 
 
-def _marked_line(text: str) -> re.Pattern[str]:
-    return _MARKED_LINE_CR if "\r" in text else _MARKED_LINE
+def is_markdown(text: str, start: int) -> bool:
+    """Whether a text has, from ``start`` on, a line at which anything but a paragraph may begin."""
+    return _MARKED_FIRST.match(text, start) is not None or _MARKED_LINE.search(text, start) is not None
 
 
 def stanzas(text: str, start: int, end: int) -> Iterator[int]:
     """Give the offsets behind the blank lines within a span, its own end left out."""
-    return (gap.end() for gap in _paragraph_end(text).finditer(text, start, end) if gap.end() < end)
+    return (gap.end() for gap in _PARAGRAPH_END.finditer(text, start, end) if gap.end() < end)
 
 
-def _paragraph_end(text: str) -> re.Pattern[str]:
-    return _PARAGRAPH_END_CR if "\r" in text else _PARAGRAPH_END
+def markdown_blocks(text: str, start: int) -> Iterator[Block]:
+    """Give the outermost blocks of a text from ``start`` on; together they are the text.
 
-
-def _paragraphs(text: str, start: int) -> Iterator[Block]:
-    prose = Kind.PROSE
-    for gap in _paragraph_end(text).finditer(text, start):
-        end = gap.end()
-        yield Block(prose, start, end)
-        start = end
-    if start < len(text):
-        yield Block(prose, start, len(text))
-
-
-def _markdown(text: str, start: int) -> Iterator[Block]:
-    """Parse a text piece by piece. The last block of a piece may go on behind it and is parsed again with the next."""
+    It is parsed piece by piece. The last block of a piece may go on behind it and is parsed again with the next.
+    """
     window = _WINDOW
     while start < len(text):
-        stop = _line_end(text, start + window)
+        stop = text.find("\n", start + window) + 1 or len(text)
         found = _tree(text[start:stop], start)
         if stop < len(text):
             if len(found) < 2:
@@ -135,14 +106,9 @@ def _markdown(text: str, start: int) -> Iterator[Block]:
         window = _WINDOW
 
 
-def _line_end(text: str, at: int) -> int:
-    found = LINE_END.search(text, at)
-    return found.end() if found else len(text)
-
-
 def _tree(text: str, offset: int) -> list[Block]:
     """Parse a piece of a text that begins at ``offset``; nothing where it has nothing but blank lines."""
-    lines = [offset, *(offset + line.end() for line in LINE_END.finditer(text))]
+    lines = [offset, *(offset + line.end() for line in re.finditer("\n", text))]
     top: list[Block] = []
     inner = [top]
     tokens = _parser().parse(text)
