@@ -29,7 +29,7 @@ ENDLESS = 10**9
 def test_a_log_without_end_is_read_as_it_comes(name: str, report: Callable[[int], Iterator[str]]) -> None:
     family, lines = families.recognised(report(ENDLESS))
     assert family.name == name
-    found = list(islice(family.units(lines), 2000))
+    found = list(islice(family.units(lines), 800))
     assert max(len(unit.text) for unit in found) < 100_000
     assert found[-1].start < 2_000_000
 
@@ -40,6 +40,6 @@ LOGS = """adop adr_xml alert_log data_pump ebs_log ebs_manager listener rman spo
 @pytest.mark.parametrize("name", LOGS.split())
 def test_one_line_again_and_again_makes_units_of_bounded_size(name: str) -> None:
     for line in ("", "x", " x", "ORA-00942: x", "SQL> x", "*" * 80, "2031-04-05T06:07:08.1+02:00", "<msg time='"):
-        text = f"{line}\n" * 1200
+        text = f"{line}\n" * 600
         found = covered(families.by_name(name).units, text)
         assert max(unit.text.count("\n") for unit in found) <= 500

@@ -122,6 +122,19 @@ def test_rows_of_a_long_result_are_units_under_the_names_of_its_columns() -> Non
     assert found[-1].head == ""
 
 
+def test_reports_within_are_cut_by_their_own_rules() -> None:
+    plan = "PLAN_TABLE_OUTPUT\n-----\nPlan hash value: 42\n\n| Id  | Operation |\n-----------\n|   0 | SELECT STATEMENT |\n\n"
+    text = f"SQL> select * from table(dbms_xplan.display);\n\n{plan}7 rows selected.\n\nSQL> host tkprof\nTKPROF: Release 19.0.0.0.0\n\n"
+    found = covered(spool.units, f"{text}SQL> exit\n")
+    statement = "select * from table(dbms_xplan.display)"
+    row = next(unit for unit in found if "SELECT STATEMENT" in unit.text)
+    assert row.section == (statement, "Plan hash value: 42")
+    assert row.head == "Id | Operation"
+    assert found[-1].section == ("exit",)
+    assert found[-2].section[0] == "host tkprof"
+    assert len(found[-2].section) > 1
+
+
 def test_an_error_in_the_middle_of_a_result_is_announced_too() -> None:
     rows = "".join(f"{at}\n" for at in range(100))
     text = f"SQL> select a from t;\n\nA\n--\n{rows}ERROR:\nORA-01555: snapshot too old\n\n\n100 rows selected.\n"

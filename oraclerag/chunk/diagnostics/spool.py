@@ -2,18 +2,18 @@
 
 The section is the statement. Codes in its text, in comments and in the rows of a query are data; only what an error
 announces is an error: the line with a star and the one below it in whatever language, ``ERROR:``, ``Error report -``,
-SP2-, and the rows of ``show errors``. A plan in a result is cut by the rules of plans.
+SP2-, and the rows of ``show errors``. A plan, TKPROF or SQL Monitor in a result is cut by its own rules.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from oraclerag import error_codes
-from oraclerag.chunk.diagnostics import plan
+from oraclerag.chunk.diagnostics import plan, sql_monitor, tkprof
 from oraclerag.chunk.diagnostics.gathering import Gathering
 from oraclerag.chunk.diagnostics.lines import Line
 from oraclerag.chunk.diagnostics.unit import Unit
@@ -75,6 +75,15 @@ def units(lines: Iterable[Line]) -> Iterator[Unit]:
     return _Spool(lines).units()
 
 
+def _within(text: str) -> Callable[[Iterable[Line]], Iterator[Unit]] | None:
+    """Give what cuts the report that begins with a line: a plan, TKPROF, SQL Monitor; None where none does."""
+    if _PLAN.match(text):
+        return plan.units
+    if text.startswith("TKPROF: Release "):
+        return tkprof.units
+    return sql_monitor.units if text.rstrip() == "SQL Monitoring Report" else None
+
+
 class _Spool:
     """What is known from one line to the next."""
 
@@ -105,10 +114,10 @@ class _Spool:
                     self.statement.append(more["text"])
             elif self.asking and not self.statement and not text.strip():
                 pass
-            elif not self.error and _PLAN.match(text):
+            elif not self.error and (cut := _within(text)) is not None:
                 yield from self._given()
                 self.pushed = line
-                yield from self._within()
+                yield from self._as(cut)
                 self.asking, self.fed, self.result, self.last = False, True, self.result + 1, ""
                 continue
             else:
@@ -187,10 +196,10 @@ class _Spool:
         self.errors = []
         self.unit.head = self.columns
 
-    def _within(self) -> Iterator[Unit]:
-        """Give a plan, to the number of its rows or the next prompt, as the family of plans cuts it."""
+    def _as(self, cut: Callable[[Iterable[Line]], Iterator[Unit]]) -> Iterator[Unit]:
+        """Give a report within, to the number of its rows or the next prompt, as its own family cuts it."""
         section = self._section()
-        for unit in plan.units(self._result_lines()):
+        for unit in cut(self._result_lines()):
             yield dataclasses.replace(unit, section=(*section, *unit.section))
 
     def _result_lines(self) -> Iterator[Line]:
