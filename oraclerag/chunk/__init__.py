@@ -121,7 +121,7 @@ def chunks(
             raise ConfigurationError("VECTOR_CHUNKS cuts texts where they are read, in the database.")
         from oraclerag.chunk import database
 
-        return map(_with_codes, database.chunks(text, limits, cutting, pieces))
+        return database.chunks(text, limits, cutting, pieces)  # a piece may begin in the middle of a code
     found = _chunker(cutting.chunker)(text, limits, cutting, title)
     if cutting.chunker == "diagnostics":  # knows better which part of a report speaks of errors
         return found

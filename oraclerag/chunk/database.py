@@ -1,12 +1,14 @@
 """Texts that the database has cut by VECTOR_CHUNKS: each piece is found again in its text and held against the model.
 
 A piece that is longer than the model reads is cut further, after sentences and words, so that nothing of it is lost.
+The database cuts anywhere: an error code that it parts is known from the whole text, and belongs to both pieces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from oraclerag import error_codes
 from oraclerag.chunk import Limits
 from oraclerag.chunk.boundaries import longest, sentence_ends, whole_character, word_ends
 from oraclerag.cutting import Cutting
@@ -23,6 +25,7 @@ def chunks(text: str, limits: Limits, cutting: Cutting, pieces: Sequence[Piece])
     Raises EntityError where a piece is not in the text, or the pieces leave out more of it than blanks.
     """
     number, behind, start = 0, 0, 0
+    codes = error_codes.find(text)
     normalizes = cutting.clause is not None and cutting.clause.normalizes
     for piece in pieces:
         if not piece.text.strip():
@@ -42,7 +45,10 @@ def chunks(text: str, limits: Limits, cutting: Cutting, pieces: Sequence[Piece])
         first = number
         for a, b in _parts(within, begin, stop, limits):
             span = (start, end) if normalizes else (a, b)
-            yield Chunk(number, within[a:b], *span, parent=first if number > first else None)
+            named = [code.code for code in codes if code.start < span[1] and code.end > span[0]]
+            yield Chunk(
+                number, within[a:b], *span, parent=first if number > first else None, metadata=error_codes.marked(named)
+            )
             number += 1
         behind = max(behind, end)
     if not normalizes and text[behind:].strip():

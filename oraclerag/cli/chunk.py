@@ -120,7 +120,7 @@ def _read(file: str, encoding: str | None, max_bytes: int) -> FileText:
             found, sys.stdin.buffer, max_bytes=max_bytes, encoding=known_encoding(encoding) if encoding else None
         )
     except Refused as error:
-        raise InputError(f"{file!r} cannot be cut: {error.reason}.") from error
+        raise InputError(f"{file!r} cannot be cut: {error.reason}.") from None
 
 
 def _model(rag: Rag, counter: str | None) -> Reads:

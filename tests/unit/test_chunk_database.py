@@ -34,6 +34,13 @@ def test_pieces_are_chunks_where_the_model_reads_them() -> None:
     assert found[0].metadata["oracle_error_code"] == ["ORA-00942"]
 
 
+def test_a_code_that_was_parted_belongs_to_both_pieces_and_makes_no_other() -> None:
+    text = "see ORA-00942 and ORA-12541"
+    first, second, third = cut(text, [Piece(1, 10, text[:10]), Piece(11, 7, text[10:17]), Piece(18, 10, text[17:])])
+    assert first.metadata["oracle_error_code"] == second.metadata["oracle_error_code"] == ["ORA-00942"]
+    assert third.metadata["oracle_error_code"] == ["ORA-12541"]
+
+
 def test_what_the_model_does_not_read_is_cut_further() -> None:
     text = "A first sentence here. A second sentence there. Third."
     found = cut(text, [Piece(1, len(text), text)], tokens=30)
