@@ -142,6 +142,7 @@ def test_a_row_is_a_unit_below_the_names_of_its_columns() -> None:
     (statement,) = [unit for unit in found if "0a1b2c3d4e5f6" in unit.text and unit.head.startswith("Gets")]
     assert statement.metadata["sql_id"] == "0a1b2c3d4e5f6"
     assert statement.metadata["db_module"] == "e:SQLAP:cp:syn"
+    assert statement.metadata["erp_module"] == "AP"
     assert not any(unit.codes for unit in found)
 
 

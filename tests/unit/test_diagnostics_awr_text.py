@@ -130,6 +130,7 @@ def test_a_statement_is_one_unit_also_over_a_page_break() -> None:
     assert first.text.startswith("      1,529,176")
     assert first.text.endswith(", :b2) -- ORA-00001 is no error\n\n")
     assert first.metadata["db_module"] == "e:SQLAP:cp:syn"
+    assert first.metadata["erp_module"] == "AP"
     assert "db_module" not in second.metadata
     assert second.text.endswith("select 1 from dual\n\n")
     assert not first.codes

@@ -11,6 +11,7 @@ import dataclasses
 import re
 from collections.abc import Iterable, Iterator
 
+from oraclerag.chunk.diagnostics import erp
 from oraclerag.chunk.diagnostics.dates import iso
 from oraclerag.chunk.diagnostics.gathering import Gathering
 from oraclerag.chunk.diagnostics.lines import Line
@@ -163,6 +164,8 @@ class _Report:
             yield from self.given()
         if found := _MODULE.match(text):
             self.unit.metadata["db_module"] = found["module"]
+            if (module := erp.by_session(found["module"])) is not None:
+                self.unit.metadata["erp_module"] = module
 
 
 def _section(text: str) -> re.Match[str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
-__all__ = ["by_application", "by_code", "by_product", "by_program"]
+__all__ = ["by_application", "by_code", "by_product", "by_program", "by_session"]
 
 _PRODUCTS = MappingProxyType(
     {
@@ -31,6 +31,8 @@ _APPLICATIONS = MappingProxyType(
 
 _CODE = re.compile(r"(?<![\w$#/\\.\-])APP-([A-Z]{2,8})-\d{4,6}", re.ASCII)
 
+_SESSION = re.compile(r"e:([A-Z]{2,8}):", re.ASCII)
+
 
 def by_product(name: str) -> str | None:
     """Give the module of a product by its short name (SQLAP is AP); None for what is not known."""
@@ -50,4 +52,10 @@ def by_program(name: str) -> str | None:
 def by_code(text: str) -> str | None:
     """Give the module that the first code of the form APP-SQLAP-10771 names; None where there is none."""
     found = _CODE.search(text)
+    return by_product(found[1]) if found else None
+
+
+def by_session(name: str) -> str | None:
+    """Give the module by the module or action that E-Business Suite sets for its sessions (``e:SQLAP:cp:...``)."""
+    found = _SESSION.match(name)
     return by_product(found[1]) if found else None

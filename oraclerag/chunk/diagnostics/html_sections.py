@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from oraclerag.chunk.diagnostics import erp
 from oraclerag.chunk.diagnostics.gathering import Gathering
 from oraclerag.chunk.diagnostics.html_report import FENCE, cells
 from oraclerag.chunk.diagnostics.lines import Line, first_lines
@@ -47,6 +48,8 @@ def said_by_columns(names: list[str], row: list[str]) -> dict[str, Any]:
         field = _COLUMNS.get(name.replace(" ", "").replace("_", "").lower())
         if field and value and (field not in _VALUES or _VALUES[field].fullmatch(value)):
             found.setdefault(field, value)
+    if (module := erp.by_session(found.get("db_module", ""))) is not None:
+        found["erp_module"] = module
     return found
 
 

@@ -28,7 +28,6 @@ _NOTICE = re.compile(r"\*\*\* (?:TRACE CONTINU|TRACE FILE RECREATED|DUMP FILE SI
 _FIELD = re.compile(r"(?P<key>Instance name|Node name|Database name)(?: = |:)[ \t]*(?P<value>\S.*)$", re.ASCII)
 # .../trace/<instance>_ora_<process>[_<identifier>].trc
 _PATH_INSTANCE = re.compile(r"(?:.*[/\\])?(?P<instance>[A-Za-z0-9$#]{1,30})_[a-z0-9]{3,5}_\d+[^/\\]*\.trc$", re.ASCII)
-_BUSINESS = re.compile(r"e:(?P<product>[A-Z]{2,8}):", re.ASCII)
 
 _NAMES = {
     "Instance name": "instance",
@@ -106,5 +105,5 @@ class Session:
         """Say which module of E-Business Suite is at work: it marks its sessions ``e:SQLAP:cp:…``."""
         self._said.pop("erp_module", None)
         for name in ("db_action", "db_module"):
-            if (found := _BUSINESS.match(self._said.get(name, ""))) and (module := erp.by_product(found["product"])):
+            if (module := erp.by_session(self._said.get(name, ""))) is not None:
                 self._said["erp_module"] = module
