@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import oracledb
 
-from oraclerag import in_force
+from oraclerag import in_force, vector_chunks
 from oraclerag.chunk import Limits
 from oraclerag.database import Database, translated
-from oraclerag.errors import ConfigurationError, ModelNotActive, SchemaMissing
+from oraclerag.errors import ConfigurationError, ModelNotActive, SchemaMissing, SourceError
 from oraclerag.model.active import active_model
 from oraclerag.source import Source, SourceProblem
 
@@ -45,7 +45,7 @@ def check(database: Database, sources: Iterable[Source]) -> list[SourceCheck]:
             paused = {}
         limits = _limits(connection, database.schema)
         for source in sources:
-            problems = (*source.check(connection), *_too_long(source, limits))
+            problems = (*source.check(connection), *_too_long(source, limits), *_not_cut(source, connection))
             checked = SourceCheck(source.name, problems, paused.get(source.name))
             if checked.paused is not None and checked.green:
                 with translated():  # what the source's own function began would be committed with it
@@ -68,7 +68,19 @@ def _too_long(source: Source, limits: Limits | None) -> list[SourceProblem]:
     if limits is None:
         return []
     try:
-        limits.for_cutting(source.settings.cutting)
+        for cutting in source.cuttings:
+            limits.for_cutting(cutting)
     except ConfigurationError as error:
+        return [SourceProblem(source.name, error.code, error.message, error.hint)]
+    return []
+
+
+def _not_cut(source: Source, connection: oracledb.Connection) -> list[SourceProblem]:
+    """Find out whether the database cuts as it is told to, where it is."""
+    try:
+        for cutting in source.cuttings:
+            if cutting.clause is not None:
+                vector_chunks.require(connection, cutting.clause, source.name)
+    except SourceError as error:
         return [SourceProblem(source.name, error.code, error.message, error.hint)]
     return []

@@ -13,9 +13,8 @@ import oracledb
 
 from oraclerag import log, vector_chunks
 from oraclerag.chunk import Limits, chunks, storable
-from oraclerag.chunk_clause import ChunkClause
 from oraclerag.database import own_tables
-from oraclerag.errors import ConfigurationError, EntityError, OracleRagError, SourceError, StatementFailed
+from oraclerag.errors import ConfigurationError, EntityError, OracleRagError, StatementFailed
 from oraclerag.merge import Write
 from oraclerag.records import Claimed, Document
 from oraclerag.source import FunctionSource, Source, SourceRead
@@ -76,21 +75,11 @@ def _cut_in_database(source: Source, connection: oracledb.Connection, found: Sou
             pieces = vector_chunks.pieces(connection, text, clause) if text.strip() else ()
             documents[key] = dataclasses.replace(document, pieces=pieces)
         except StatementFailed as error:
-            _refuse_clause(source, connection, clause)
+            vector_chunks.require(connection, clause, source.name)
             del documents[key]
             failures[key] = EntityError(f"The database cannot cut the text of the entity: {error.message}")
             failures[key].__cause__ = error
     return SourceRead(documents, failures)
-
-
-def _refuse_clause(source: Source, connection: oracledb.Connection, clause: ChunkClause) -> None:
-    try:
-        vector_chunks.pieces(connection, "text", clause)
-    except StatementFailed as error:
-        raise SourceError(
-            f"The database cannot cut texts of source {source.name!r} by VECTOR_CHUNKS: {error.message}",
-            hint="Give it another vector_chunks, or another chunker.",
-        ) from error
 
 
 def rendered(entity: Claimed, source: Source, document: Document | None, *, limits: Limits, fingerprint: str) -> Write:

@@ -6,9 +6,10 @@ import oracledb
 
 from oraclerag.chunk_clause import ChunkClause
 from oraclerag.database import driver_types, translated
+from oraclerag.errors import SourceError, StatementFailed
 from oraclerag.records import Piece
 
-__all__ = ["pieces"]
+__all__ = ["pieces", "require"]
 
 
 def pieces(connection: oracledb.Connection, text: str, clause: ChunkClause) -> tuple[Piece, ...]:
@@ -23,3 +24,14 @@ def pieces(connection: oracledb.Connection, text: str, clause: ChunkClause) -> t
         cursor.setinputsizes(body=oracledb.DB_TYPE_CLOB)
         cursor.execute(statement, body=text)
         return tuple(Piece(int(offset), int(length), part or "") for offset, length, part in cursor)
+
+
+def require(connection: oracledb.Connection, clause: ChunkClause, source: str) -> None:
+    """Raise SourceError where the database cuts no text of a source so."""
+    try:
+        pieces(connection, "text", clause)
+    except StatementFailed as error:
+        raise SourceError(
+            f"The database cannot cut texts of source {source!r} by VECTOR_CHUNKS: {error.message}",
+            hint="Give it another vector_chunks, or another chunker.",
+        ) from error

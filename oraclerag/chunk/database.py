@@ -6,6 +6,7 @@ The database cuts anywhere: an error code that it parts is known from the whole 
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterator, Sequence
 
 from oraclerag import error_codes
@@ -26,6 +27,7 @@ def chunks(text: str, limits: Limits, cutting: Cutting, pieces: Sequence[Piece])
     """
     number, behind, start = 0, 0, 0
     codes = error_codes.find(text)
+    starts, ends = [code.start for code in codes], [code.end for code in codes]
     normalizes = cutting.clause is not None and cutting.clause.normalizes
     for piece in pieces:
         if not piece.text.strip():
@@ -45,9 +47,13 @@ def chunks(text: str, limits: Limits, cutting: Cutting, pieces: Sequence[Piece])
         first = number
         for a, b in _parts(within, begin, stop, limits):
             span = (start, end) if normalizes else (a, b)
-            named = [code.code for code in codes if code.start < span[1] and code.end > span[0]]
+            named = codes[bisect.bisect_right(ends, span[0]) : bisect.bisect_left(starts, span[1])]
             yield Chunk(
-                number, within[a:b], *span, parent=first if number > first else None, metadata=error_codes.marked(named)
+                number,
+                within[a:b],
+                *span,
+                parent=first if number > first else None,
+                metadata=error_codes.marked(code.code for code in named),
             )
             number += 1
         behind = max(behind, end)

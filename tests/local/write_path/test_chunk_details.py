@@ -129,7 +129,9 @@ def test_a_text_that_the_database_cannot_cut_fails_alone(tracker: Tracker) -> No
 def test_a_clause_that_the_database_cannot_cut_by_pauses_the_source(tracker: Tracker) -> None:
     tracker.task(1)
     tracker.enqueue(1)
-    report = tracker.drain(sources=cut(Cutting("database", vector_chunks="BY WORDS MAX 100")))
-    assert report.paused == ("task",)
-    [(why,)] = tracker.sql("SELECT SETTING_VALUE FROM RAG_SETTING WHERE SETTING = 'paused'")
-    assert "cannot cut texts of source 'task' by VECTOR_CHUNKS" in why
+    sources = cut(Cutting("database", vector_chunks="BY WORDS MAX 100"))
+    assert tracker.drain(sources=sources).paused == ("task",)
+    (found,) = check.check(tracker.database, sources.values())
+    assert "cannot cut texts of source 'task' by VECTOR_CHUNKS" in found.problems[0].message
+    assert found.paused is not None
+    assert "VECTOR_CHUNKS" in found.paused
