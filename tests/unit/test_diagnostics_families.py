@@ -302,14 +302,15 @@ def most_held(name: str, texts: list[str]) -> int:
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="the sample reports are not here")
-def test_every_sample_has_its_family_and_goes_through_whole() -> None:
+def test_every_sample_has_its_family_and_goes_through() -> None:
     found = {}
     for path in sorted(SAMPLES.rglob("*")):
         if not path.is_file():
             continue
         text = path.read_bytes().decode("utf-8", "replace")
-        if path.suffix == ".html":  # the whole of it is for the long run
-            text = readable(text[:200_000])
+        text = text[:60_000]  # the whole of it is for the long run
+        if path.suffix == ".html":
+            text = readable(text)
         found[path.relative_to(SAMPLES).as_posix()] = complete(text, Limits(500, words))
     assert found == EXPECTED
 
