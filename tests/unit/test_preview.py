@@ -11,8 +11,12 @@ from pathlib import Path
 
 import pytest
 import tiktoken
+from hypothesis import given
+from hypothesis import strategies as st
 
+from oraclerag.chunk import storable
 from oraclerag.chunk_page import page
+from oraclerag.console import visible
 from oraclerag.cutting import Cutting
 from oraclerag.errors import ConfigurationError, InputError, ModelError
 from oraclerag.model.byte_pairs import BytePairCounter
@@ -93,6 +97,7 @@ class _Read(HTMLParser):
         self.texts: dict[str, str] = {}
         self.marks: list[tuple[str | None, str | None]] = []
         self._open: list[str] = []
+        self.body = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
@@ -108,6 +113,8 @@ class _Read(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         name = self._open[-1] if self._open else ""
+        if "pre" in self._open and "a" not in self._open and "li" not in self._open:
+            self.body += data
         self.texts[name] = self.texts.get(name, "") + data
 
 
@@ -156,6 +163,47 @@ def test_overlaps_are_seen() -> None:
     assert read.marks[2][1] == (
         "chunk 0, 1,234 tokens, A > \"><img src=x onerror='1'>; chunk 1, 1,234 tokens; chunk 2, 1,234 tokens"
     )
+
+
+@given(
+    st.text(st.characters(exclude_categories=()), max_size=80),
+    st.lists(st.tuples(st.integers(0, 80), st.integers(0, 80)), max_size=4),
+)
+def test_any_text_stands_in_the_page_as_it_is_read(text: str, spans: list[tuple[int, int]]) -> None:
+    text = storable(text)
+    limit = len(text)
+    starts = sorted(min(start, limit) for start, _ in spans)
+    ends = sorted(min(end, limit) for _, end in spans)
+    chunks = [Chunk(n, text[a:b], a, max(a, b)) for n, (a, b) in enumerate(zip(starts, ends, strict=True))]
+    shown = Preview(text, tuple(Measured(c, 1, 1) for c in chunks), Cutting(), "m", 128, True)
+    read = _Read()
+    read.feed("".join(page(shown, text)))
+    read.close()
+    assert (
+        read.body.replace("\r\n", "\n") == "".join("\t".join(visible(part, lines=True) for part in text.split("\t")))
+        or "\r\n" in text
+    )
+    assert read.tags <= {
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "h1",
+        "h2",
+        "p",
+        "main",
+        "section",
+        "pre",
+        "mark",
+        "a",
+        "ol",
+        "li",
+        "dl",
+        "dt",
+        "dd",
+    }
 
 
 def test_the_policy_lets_the_page_s_own_style_alone_in() -> None:
