@@ -45,7 +45,10 @@ _HTML = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _HTML_TITLE = re.compile(r"<title\b[^<>]{0,1000}>([^<]{1,4000})</title", re.IGNORECASE)
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+")
+# What a heading holds that is no word of it: places, and the marks of code and emphasis.
+_INLINE_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
+_MARKS = re.compile(r"`+|\*\*+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LINES_TO_TITLE = 200
 
@@ -209,12 +212,24 @@ def _heading(text: str) -> str | None:
         mark = _FENCE.match(line)
         if mark is not None and (fence is None or mark[1].startswith(fence)):
             fence = mark[1] if fence is None else None
-        elif fence is None and (heading := _HEADING.fullmatch(line)) and heading[1]:
-            return heading[1]
+        elif fence is None and (heading := _HEADING.match(line)) and (found := _plain(line[heading.end() :])):
+            return found
         if end < 0:
             return None
         begin = end + 1
     return None
+
+
+def _plain(heading: str) -> str:
+    """Give a heading without its markup; one that is nothing but markup stays."""
+    text = heading.strip()
+    words = text.rstrip("#")
+    if not words or words[-1] in " \t":  # the hashes that close it
+        text = words.rstrip()
+    name = text.rfind("{")
+    if text.endswith("}") and text[name + 1 :].lstrip()[:1] in ("#", ".", ":"):  # for generators of pages
+        text = text[:name].rstrip()
+    return _MARKS.sub("", _INLINE_LINK.sub(r"\1", text)).strip() or text
 
 
 def _shortened(title: str) -> str:
