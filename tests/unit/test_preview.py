@@ -166,7 +166,7 @@ def test_overlaps_are_seen() -> None:
 
 
 @given(
-    st.text(st.characters(exclude_categories=()), max_size=80),
+    st.text(st.characters(exclude_categories=(), exclude_characters="\r"), max_size=80),
     st.lists(st.tuples(st.integers(0, 80), st.integers(0, 80)), max_size=4),
 )
 def test_any_text_stands_in_the_page_as_it_is_read(text: str, spans: list[tuple[int, int]]) -> None:
@@ -179,10 +179,7 @@ def test_any_text_stands_in_the_page_as_it_is_read(text: str, spans: list[tuple[
     read = _Read()
     read.feed("".join(page(shown, text)))
     read.close()
-    assert (
-        read.body.replace("\r\n", "\n") == "".join("\t".join(visible(part, lines=True) for part in text.split("\t")))
-        or "\r\n" in text
-    )
+    assert read.body == "\t".join(visible(part, lines=True) for part in text.split("\t"))
     assert read.tags <= {
         "html",
         "head",
