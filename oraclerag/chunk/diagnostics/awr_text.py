@@ -48,6 +48,7 @@ _COLUMNS = {"Event": "wait_event", "Wait Event": "wait_event", "SQL ID": "sql_id
 _NOTE = re.compile(r"-> ")
 _NAME = re.compile(r"\S+(?: \S+)*")
 
+_TITLE = 80  # characters
 _PARAGRAPH = 12  # lines that are no table and have no empty line between them
 _ROW = 12  # lines of a row whose first column is empty but for its first line
 
@@ -131,7 +132,7 @@ class _Report:
             if title is not None:
                 rest = self._header[0][title.end() :]
                 self._header = ["" if rest.lstrip().startswith("(") else " " * title.end() + rest]
-                self.unit.section, self._title, self._ended, self._statements = (title[0],), "", True, False
+                self.unit.section, self._title, self._ended, self._statements = (title[0][:_TITLE],), "", True, False
         if is_rule(text) and self._header:
             self._columns = Columns.of(self._header, text)
             self.unit.head = self._columns.head

@@ -12,6 +12,7 @@ _RULE = re.compile(r"(?=[ ~]{0,200}-|~+ {1,60}-)[-~ ]{12,500}")
 _RUN = re.compile(r"[-~]+")
 _WORD = re.compile(r"\S+")
 _HEADER_LINES = 4
+_WIDTH = 600  # of a table, at most
 
 
 def is_rule(text: str) -> bool:
@@ -33,7 +34,7 @@ class Columns:
         spans = tuple(run.span() for run in _RUN.finditer(rule))
         words: list[list[str]] = [[] for _ in spans]
         for line in header[-_HEADER_LINES:]:
-            for word in _WORD.finditer(line):
+            for word in _WORD.finditer(line[:_WIDTH]):
                 if word[0].strip("-~"):
                     words[_nearest(spans, *word.span())].append(word[0])
         return cls(spans, tuple(" ".join(column) for column in words))
