@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oraclerag.chunk import Limits, chunks
 from oraclerag.chunk.diagnostics import awr_text, statspack
 from oraclerag.chunk.diagnostics.lines import split
 from oraclerag.chunk.diagnostics.unit import Unit
+from oraclerag.cutting import Cutting
 from tests import reports
 
 SAMPLE = Path(__file__).parents[3] / "shared/data/diagnostics/statspack_11.2.0.4.txt"
@@ -162,6 +164,17 @@ def test_instance_and_period_hold_for_what_follows(text: str) -> None:
     assert last.metadata["instance"] == "syn1"
     assert last.metadata["timestamp"] == "2031-04-05T06:00:12"
     assert last.metadata["timestamp_end"] == "2031-04-05T07:00:15"
+
+
+def test_chunks_name_the_columns_once() -> None:
+    text = "".join(reports.statspack(60))
+    limits = Limits(120, lambda chunk: len(chunk.split()) + 2)
+    first, *more = [
+        chunk for chunk in chunks(text, limits, Cutting("diagnostics")) if chunk.section == "Foreground Wait Events"
+    ]
+    assert "Event | Waits | Time (s)" not in first.content
+    assert more
+    assert all(chunk.head == "Foreground Wait Events\nEvent | Waits | Time (s)\n" for chunk in more)
 
 
 _LINES = st.sampled_from(
