@@ -109,7 +109,7 @@ _NOT_BEHIND = r"(?![\w$#\[]|-\d|\.(?:txt|log|html?|trc|md|pdf|sql|out|lst|json|x
 _NUMBER = re.compile(r"-(?<=[A-Z2r]-)(\d{1,6})" + _NOT_BEHIND, re.ASCII)
 _NUMBER_ANY_CASE = re.compile(r"-(?<=[A-Za-z2]-)(\d{1,6})" + _NOT_BEHIND, re.ASCII)
 # What stands before it, read backwards from the dash; thirteen characters hold the longest and the one before it.
-_BEFORE = re.compile(r"(?:^|[^\w$#/\\.\-])((?:APP-)?[A-Z][A-Z2]{1,7}|SQL\*Loader)$", re.ASCII)
+_BEFORE = re.compile(r"(?:^|[^\w$#/\\.\-]|(?<=\d)/)((?:APP-)?[A-Z][A-Z2]{1,7}|SQL\*Loader)$", re.ASCII)
 _BEFORE_ANY_CASE = re.compile(_BEFORE.pattern, re.ASCII | re.IGNORECASE)
 _LONGEST = 13
 _PROBLEM = re.compile(r"ORA (?<![\w$]ORA )(\d{3,5}) \[", re.ASCII)

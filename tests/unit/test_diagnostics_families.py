@@ -215,7 +215,7 @@ def covered(text: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @given(text=REPORT)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_no_family_loses_a_line_whatever_the_text_is(name: str, text: str) -> None:
     covered(text, name)
     assert by_name(name).recognises(text.split("\n")) in (True, False)
@@ -230,7 +230,7 @@ def test_no_family_loses_a_line_in_many_texts(name: str, text: str) -> None:
 
 
 @given(text=REPORT, size=st.sampled_from([40, 128, 500]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_any_report_becomes_chunks_that_cover_it(text: str, size: int) -> None:
     complete(text, Limits(size, words))
 

@@ -85,7 +85,7 @@ def proved(found: list[Chunk], body: str, limits: Limits) -> None:
 
 
 @given(drawn=UNITS, limits=st.sampled_from(LIMITS), overlap=st.sampled_from([None, 0, 12, 29]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_nothing_is_lost_and_every_chunk_is_within_both_limits(
     drawn: list[tuple[list[str], tuple[str, ...], str, bool]], limits: Limits, overlap: int | None
 ) -> None:
@@ -259,7 +259,7 @@ def test_tokens_are_counted_a_fixed_number_of_times_and_units_are_read_as_they_a
 
 
 @pytest.mark.parametrize(
-    "line", ["x" * 200_000, "word, " * 30_000, "漢" * 60_000, "-" * 200_000 + "x", "\u0301" * 50_000]
+    "line", ["x" * 80_000, "word, " * 10_000, "漢" * 30_000, "-" * 80_000 + "x", "\u0301" * 20_000]
 )
 def test_a_line_without_end_is_cut_in_linear_time(line: str) -> None:
     counted = 0

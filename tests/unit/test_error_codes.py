@@ -14,6 +14,7 @@ from oraclerag import error_codes
     [
         ("ORA-00942: table or view does not exist", ["ORA-00942"]),
         ("ORA-942", ["ORA-00942"]),
+        ("ORA-12154/TNS-03505", ["ORA-12154", "TNS-03505"]),
         ("WARNING: inbound connection timed out (ORA-3136)", ["ORA-03136"]),
         ("an ORA-609 and an ORA-31360, ORA-3137.", ["ORA-00609", "ORA-31360", "ORA-03137"]),
         ("ORA 600 [kdsgrp1] and ORA-600 [x]", ["ORA-00600", "ORA-00600"]),
