@@ -106,11 +106,10 @@ class _Meant:
 
 def _is_seen_from(folder: Path, path: Path) -> bool:
     """Whether walking through a folder comes to another one, below it."""
-    return path != folder and path.is_relative_to(folder) and not _is_hidden(path.relative_to(folder))
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
+    if path == folder or not path.is_relative_to(folder):
+        return False
+    between = [path, *path.parents][: len(path.relative_to(folder).parts)]
+    return not any(one.name.startswith(".") or one.is_symlink() for one in between)
 
 
 def _absolute(path: str | os.PathLike[str]) -> Path:

@@ -116,7 +116,7 @@ def _tenant(asked: str | None, default: str, *, mapped: bool) -> str:
         return asked
     if asked is not None and asked != default:
         raise InputError(
-            f"No source maps a tenant: everything belongs to {default!r}, and {asked!r} would be found by no one.",
+            f"No source maps a tenant: files belong to {default!r} as everything does, not to {asked!r}.",
             hint="Another default tenant is set by `tenant` in oraclerag.toml, or by ORACLERAG_TENANT.",
         )
     return default
@@ -125,12 +125,14 @@ def _tenant(asked: str | None, default: str, *, mapped: bool) -> str:
 def _leaving(store: Store, listing: Listing, options: Options) -> dict[str, int]:
     """Give the files that were ingested from these folders and are not there any more.
 
-    What lies where nobody could look stays. Raises InputError where that would be more than half of them.
+    What lies where nobody could look, or is hidden and was named, stays. Raises InputError where that would be more than
+    half of them.
     """
     there = {found.name for found in listing.files} | {refusal.name for refusal in listing.refused}
     known: dict[str, int] = {}
     for folder in listing.folders:
-        known |= store.below(folder, options.kind)
+        below = store.below(folder, options.kind)
+        known |= {name: file_id for name, file_id in below.items() if "/." not in name[len(folder) - 1 :]}
     leaving = {
         name: file_id
         for name, file_id in known.items()
@@ -139,7 +141,7 @@ def _leaving(store: Store, listing: Listing, options: Options) -> dict[str, int]
     if 2 * len(leaving) > len(known) and not options.force:
         raise InputError(
             f"--prune would remove {len(leaving):,} of {len(known):,} files; nothing was done.",
-            hint="If the folder is right and so much has left it, say --yes.",
+            hint="If the folder is right and so much has left it, insist: --yes, or force=True.",
         )
     return leaving
 

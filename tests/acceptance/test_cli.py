@@ -441,7 +441,7 @@ def test_files_are_ingested_found_and_pruned(shell: Shell, tmp_path: Path) -> No
         path.unlink()
     refused = shell.call("ingest", "docs", str(kb), "--prune", expect=1)
     assert "would remove 2 of 2 files; nothing was done" in refused.stderr
-    assert "remedy: If the folder is right and so much has left it, say --yes." in refused.stderr
+    assert "remedy: If the folder is right and so much has left it, insist: --yes" in refused.stderr
     assert "removed    2" in shell.call("ingest", "docs", str(kb), "--prune", "--yes", "--wait").stdout
     assert shell.json("search", "vacation", "--source", "file")["hits"] == []
     assert "Error: There is no file" in shell.call("ingest", "diagnostics", str(kb), expect=1).stderr

@@ -78,15 +78,21 @@ def test_files_are_found_changed_files_replaced_and_files_that_left_gone(rag: Ra
     assert any("Ask your team first." in text for text in texts)
     assert not any("two weeks" in text for text in texts)
 
+    (folder / ".draft.md").write_text("# A draft")
+    assert rag.ingest(folder / ".draft.md").new == 1
+    assert rag.ingest(folder, prune=True).removed == 0, "hidden, and named"
+    (folder / ".draft.md").unlink()
+    rag.work(once=True)
+
     (folder / "backup" / "rman.md").unlink()
     assert rag.ingest(folder).removed == 0
     assert found(rag, "backup").count("RMAN") == 1
     assert rag.ingest(folder, prune=True).removed == 1
     rag.work(once=True)
-    assert set(found(rag, "backup")) == {"Vacation"}
+    assert set(found(rag, "backup")) == {"Vacation", "A draft"}
     [audited] = rag.audit()
     assert audited.ok
-    assert audited.total == 1
+    assert audited.total == 2
 
 
 def rows(rag: Rag, columns: str = "FILE_PATH") -> list[tuple[object, ...]]:

@@ -103,6 +103,8 @@ def test_what_is_given_twice_is_one_file(kb: Path) -> None:
         assert names(listed(kb, more)) == once
         assert names(listed(more, kb)) == once
     assert names(listed(kb, kb / ".git")) == [*once, ".git/config.md"], "hidden, and named"
+    (kb / "link").symlink_to(kb / "backup")
+    assert names(listed(kb, kb / "link")) == [*once, "link/rman.txt"], "a walk does not follow it"
 
 
 def test_two_files_of_one_name_are_refused(kb: Path, tmp_path: Path) -> None:
