@@ -11,7 +11,7 @@ from types import MappingProxyType
 import oracledb
 import pytest
 
-from oraclerag import Rag, Scope, SourceKey
+from oraclerag import Rag, Resolution, Scope, SourceKey
 from oraclerag.config import SourceSettings
 from oraclerag.errors import PrivilegeMissing
 from oraclerag.local import LocalDatabase
@@ -298,6 +298,13 @@ def test_files_are_taken_in_and_indexed_by_these_users(installation: Installatio
         assert (report.changed, report.removed) == (1, 1)
         assert worker.drain().deleted == 1
         assert [(one.source, one.ok) for one in worker.audit()] == [("file", True)]
+        kept = recorder.record_resolution(Resolution(title="Full", fix="Add a file."))
+        assert kept.id is not None
+        assert recorder.resolutions.validate(kept.id, by="ana", scope=Scope()).validated_by == "ana"
+        assert worker.drain().indexed == 1
+        assert [(one.source, one.ok) for one in worker.audit()] == [("file", True), ("resolution", True)]
+        recorder.resolutions.remove(kept.id, scope=Scope())
+        assert worker.drain().deleted == 1
 
 
 def test_the_last_script_leaves_what_is_not_the_toolkits(installation: Installation) -> None:
