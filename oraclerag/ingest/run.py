@@ -125,8 +125,8 @@ def _tenant(asked: str | None, default: str, *, mapped: bool) -> str:
 def _leaving(store: Store, listing: Listing, options: Options) -> dict[str, int]:
     """Give the files that were ingested from these folders and are not there any more.
 
-    What lies where nobody could look, or is hidden and was named, stays. Raises InputError where that would be more than
-    half of them.
+    What lies where nobody could look, or is hidden and was named, stays. Raises InputError where that would be more
+    than half of them.
     """
     there = {found.name for found in listing.files} | {refusal.name for refusal in listing.refused}
     known: dict[str, int] = {}
