@@ -155,9 +155,8 @@ class Cluster:
         command += ["-U", server.postgres_user, "-D", str(scratch)]
         made = subprocess.run(command, check=False, capture_output=True, text=True, user=server.system_user)  # noqa: S603
         if made.returncode:
-            reasons = [line for line in made.stderr.splitlines() if "error" in line or "FATAL" in line]
             shutil.rmtree(scratch, ignore_errors=True)
-            raise RuntimeError(f"PostgreSQL cannot make its files in {scratch}. {' '.join(reasons[-2:])}")
+            raise RuntimeError(f"PostgreSQL cannot make its files in {scratch}. {_reasons(made.stderr)}")
         scratch.rename(self.directory)
 
     def last_words(self) -> str:
@@ -186,6 +185,13 @@ class Cluster:
                         " BUILTIN_LOCALE 'C.UTF-8' LC_COLLATE 'C' LC_CTYPE 'C'"
                     ).format(sql.Identifier(DATABASE))
                 )
+
+
+def _reasons(said: str) -> str:
+    """Give why initdb failed, in its words: the last two lines that say it, else the last two."""
+    lines = [line.strip() for line in said.splitlines() if line.strip() and "removing " not in line]
+    reasons = [line for line in lines if any(word in line for word in ("error:", "FATAL:", "PANIC:", "child process"))]
+    return " ".join((reasons or lines)[-2:])
 
 
 def _patiently(ask: Callable[[], _T], is_hopeless: Callable[[], bool] = lambda: False) -> _T:
