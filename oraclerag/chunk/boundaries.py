@@ -22,11 +22,12 @@ _SENTENCE_END = re.compile(
 )
 # What a full stop does not end; all short, so that only a few characters before it are looked at.
 _ABBREVIATIONS = frozenset(
-    {"e.g", "i.e", "etc", "vs", "cf", "approx", "incl", "excl", "resp", "viz", "ca", "no", "nos", "nr", "art", "fig"}
+    {"e.g", "i.e", "etc", "vs", "cf", "incl", "excl", "resp", "viz", "ca", "no", "nos", "nr", "art", "fig"}
     | {"figs", "eq", "sec", "ch", "vol", "pp", "ed", "eds", "est", "dept", "mr", "mrs", "ms", "dr", "prof", "st", "sr"}
     | {"sra", "jr", "inc", "ltd", "co", "corp", "p.ej", "bzw", "z.b", "d.h", "u.a", "ggf", "usw"}
 )
 _LONGEST_ABBREVIATION = 8
+_SHORT_WORD = 5  # no abbreviation has so many letters without a full stop
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _NO_INITIALS = frozenset("IXYZ")  # "So did I. Then …", "the value of X. It is …"
 
@@ -52,6 +53,8 @@ def sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
 def _abbreviates(text: str, start: int, stop: int) -> bool:
     """Whether the full stop at ``stop`` belongs to the word before it."""
     before = text[max(start, stop - _LONGEST_ABBREVIATION) : stop]
+    if before[-_SHORT_WORD:].isalpha() and len(before) >= _SHORT_WORD:
+        return False  # what most sentences end with
     word = before.split()[-1] if before and not before[-1].isspace() else ""
     if not word or len(word) == _LONGEST_ABBREVIATION:
         return False

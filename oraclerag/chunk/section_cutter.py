@@ -70,8 +70,8 @@ class SectionCutter:
             begin, new = (begin if begin < new else after), after
             head = section.first if parent is None else self._head(section, new)
             end = self._end(section, head, begin, new)
-            if end is None:  # what is repeated leaves no room
-                begin = new
+            if end is None:
+                begin = new  # nothing is repeated
                 continue
             stop = begin + len(text[begin:end].rstrip())
             if stop > new:
@@ -95,15 +95,17 @@ class SectionCutter:
     def _end(self, section: Section, head: str, begin: int, new: int) -> int | None:
         """Give where the chunk ends that begins at ``begin`` with text that is new from ``new`` on.
 
-        None where no text fits behind what is repeated.
+        None where what is repeated leaves no room for a sentence, a row or a line.
         """
         limits, text = self._limits, self._text
         before = len(limits.prefix) + len(head)
         guess = begin + min(int(limits.tokens * _CAREFUL / self._tokens_each), limits.size) - before
         found = None
         for _ in range(_GUESSES):
-            end = self._boundary(section, begin, new, max(min(guess, section.end), new + 1))
+            end, whole = self._boundary(section, begin, new, max(min(guess, section.end), new + 1))
             if found is not None and end <= found:
+                return found
+            if begin < new and not whole:
                 return found
             content = limits.prefix + head + text[begin:end].rstrip()
             tokens = limits.count(content)
@@ -127,17 +129,19 @@ class SectionCutter:
         furthest = longest(text, begin, head, limits, section.end)
         if furthest <= new:
             return None
-        end = self._boundary(section, begin, new, furthest)
+        end, whole = self._boundary(section, begin, new, furthest)
+        if begin < new and not whole:
+            return None
         return end if limits.fits(head + text[begin:end]) else furthest
 
     def _share(self, content: str, tokens: int) -> float:
         """Give how much of a content that is too long is likely to fit."""
         return min(self._limits.tokens / max(tokens, 1), self._limits.size / len(content.encode()))
 
-    def _boundary(self, section: Section, begin: int, new: int, end: int) -> int:
-        """Give the best boundary behind ``new`` and not behind ``end``."""
+    def _boundary(self, section: Section, begin: int, new: int, end: int) -> tuple[int, bool]:
+        """Give the best boundary behind ``new`` and not behind ``end``, and whether a sentence or more is whole."""
         if end >= section.end:
-            return section.end
+            return section.end, True
         low, spare = new, None
         for first, last in section.kept:
             if new < last < end:
@@ -148,14 +152,14 @@ class SectionCutter:
         for level in section.levels:
             found = _last(level, low, end)
             if found is not None and found >= third:
-                return found
+                return found, True
         found = self._finer(section, low, end, third) or spare
         if found is not None:
-            return found
-        if self._text[end].isspace():
-            return end
-        word = max(word_ends(self._text, low, end), default=None)
-        return word if word is not None else whole_character(self._text, new, end)
+            return found, True
+        if not self._text[end].isspace():
+            word = max(word_ends(self._text, low, end), default=None)
+            end = word if word is not None else whole_character(self._text, new, end)
+        return end, False
 
     def _finer(self, section: Section, low: int, end: int, third: int) -> int | None:
         """Give the last boundary of a sentence or, in code and tables, of a line."""
@@ -182,11 +186,11 @@ class SectionCutter:
         text, limits = self._text, self._limits
         if self._overlap <= 0 or end >= section.end:
             return end
-        low = max(new, begin + 1, *(last for first, last in section.kept if first < end), 0)
+        low = max(new, begin + 1, end - int(self._overlap * _SPARE / self._tokens_each))
+        low = max((last for first, last in section.kept if first < end and last > low), default=low)
         at = bisect_left(section.fixed, end, key=_start) - 1
         if at >= 0:
             low = max(low, section.fixed[at].end)  # no rows, no code
-        low = max(low, end - int(self._overlap * _SPARE / self._tokens_each))
         blocks = section.levels[-1]
         starts = {*blocks[bisect_left(blocks, low) : bisect_left(blocks, end)], *sentence_ends(text, low, end + 1)}
         if end not in starts and end not in blocks[bisect_left(blocks, end) : bisect_right(blocks, end)]:

@@ -20,7 +20,7 @@ from oraclerag.local import LocalDatabase
 from oraclerag.model import known_model
 from oraclerag.provision import built_path
 from oraclerag.testing import tiny_model
-from tests.benchmarks import backfill, local_database, queue, write_path
+from tests.benchmarks import backfill, local_database, passages, queue, write_path
 from tests.benchmarks.figures import Figure, median_seconds
 from tests.local.conftest import Account
 
@@ -39,6 +39,7 @@ def figures(folder: Path) -> Iterator[Figure]:
         "s",
         "orientation: 0.5 s",
     )
+    yield from passages.measure()
     with LocalDatabase(folder / "database") as database:
         account = Account(database.dsn, "BENCH_CALLS", database.create_user("BENCH_CALLS"))
         yield from local_database.measure(database, account)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +18,8 @@ from oraclerag.errors import ConfigurationError
 from oraclerag.model.tokens import TokenBound
 from oraclerag.records import Chunk
 
-KB = Path(__file__).resolve().parents[3] / "shared" / "data" / "kb"
+ROOT = Path(__file__).resolve().parents[2]
+KB = ROOT.parent / "shared" / "data" / "kb"
 
 
 def words(text: str) -> int:
@@ -146,15 +148,15 @@ def test_what_is_counted_grows_with_the_text(kind: str) -> None:
         return words(text)
 
     seen = []
-    for size in (10_000, 40_000):
+    for size in (5_000, 20_000):
         counted = 0
         text = LONG[kind](size)
         limits = Limits(64, count)
         found = cut(text, limits, overlap=6)
         seen.append(counted)
         check(text, found, by_words(64), 6)
-    assert seen[1] <= 4 * seen[0] + 100_000
-    assert seen[1] <= 40_000 * (4 if kind == "prose" else 60)
+    assert seen[1] <= 4 * seen[0] + 50_000
+    assert seen[1] <= 20_000 * (4 if kind == "prose" else 60)
 
 
 def test_ten_megabytes_go_through() -> None:
@@ -267,14 +269,14 @@ def test_items_stay_whole() -> None:
 def test_the_overlap_is_whole_sentences_of_the_chunk_before() -> None:
     text = " ".join(f"Sentence {number} of the long report ends." for number in range(40))
     found = cut(text, by_words(60), overlap=17)
-    repeated = [text[after.start : before.end] for before, after in zip(found, found[1:], strict=False)]
+    repeated = [text[after.start : before.end] for before, after in itertools.pairwise(found)]
     assert len(repeated) > 5
     assert all(re.fullmatch(r"(Sentence \d+ of the long report ends\. ?){2}", part) for part in repeated)
 
 
 def test_a_sentence_longer_than_the_overlap_is_not_repeated() -> None:
     found = cut(SENTENCE * 30, by_words(60), overlap=5)
-    assert all(before.end <= after.start for before, after in zip(found, found[1:], strict=False))
+    assert all(before.end <= after.start for before, after in itertools.pairwise(found))
 
 
 def test_no_rows_and_no_code_are_repeated() -> None:
@@ -393,7 +395,7 @@ def test_a_page_of_many_pieces_is_parsed_as_one(monkeypatch: pytest.MonkeyPatch)
         assert list(markdown_blocks.markdown_blocks(text, 0)) == whole
 
 
-@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join).map(storable), st.integers(1, 80))
+@given(st.lists(st.sampled_from([p for p in PIECES if "\r" not in p]), max_size=40).map("".join), st.integers(1, 80))
 @settings(max_examples=60, deadline=None)
 def test_pieces_of_any_page_are_parsed_as_one(text: str, window: int) -> None:
     from oraclerag.chunk import markdown_blocks
@@ -408,7 +410,7 @@ def test_pieces_of_any_page_are_parsed_as_one(text: str, window: int) -> None:
     ("text", "sentences"),
     [
         ("One. Two! Three? Four… Five", 5),
-        ("He paid, e.g. in March, approx. 3.5 EUR. It was late.", 2),
+        ("He paid, e.g. in March, incl. 3.5 EUR. It was late.", 2),
         ("Dr. Smith of the U.S. bank wrote. Nobody read.", 2),
         ("1. First item. 2.\nThen\n12. Third.", 3),
         ('He said "Stop." Then (he left.) **End.** Now', 4),
@@ -422,8 +424,24 @@ def test_sentences(text: str, sentences: int) -> None:
     assert 1 + len(list(boundaries.sentence_ends(text, 0, len(text)))) == sentences
 
 
+def test_the_documentation_shows_what_happens() -> None:
+    page = (ROOT / "docs" / "chunking.md").read_text("utf-8")
+    [(document, shown)] = re.findall(r"^```markdown\n(.*?)^```.*?^```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    found = cut(document, by_words(48), overlap=12, title="Payables manual")
+    assert (
+        shown
+        == "\n\n".join(
+            f"{chunk.number}: {chunk.section}, {chunk.start} to {chunk.end}\n"
+            + (f"{chunk.head}....\n" if chunk.head else "")
+            + chunk.text
+            for chunk in found
+        )
+        + "\n"
+    )
+
+
 @pytest.mark.skipif(not KB.is_dir(), reason="the pages are not here")
-@pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [20, pytest.param(1, marks=pytest.mark.long)])
 def test_real_pages_go_through(every: int) -> None:
     pages = sorted(KB.rglob("*.md"))[::every]
     assert pages
