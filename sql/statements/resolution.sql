@@ -5,8 +5,9 @@ INSERT INTO /*schema*/RAG_RESOLUTION (
   TENANT_ID, COLLECTION, TITLE, VISIBILITY, OWNER_ID, VALIDATED_BY, VALIDATED_AT, METADATA, SYMPTOM, ANALYSIS, FIX
 ) VALUES (
   :tenant_id, :collection, :title, :visibility, :owner_id, :validated_by,
-  CASE WHEN :validated_by IS NOT NULL THEN COALESCE(:validated_at, SYS_EXTRACT_UTC(SYSTIMESTAMP)) END, :metadata,
-  :symptom, :analysis, :fix
+  CASE WHEN :validated_by IS NOT NULL
+       THEN COALESCE(CAST(:validated_at AS TIMESTAMP), SYS_EXTRACT_UTC(SYSTIMESTAMP)) END,
+  :metadata, :symptom, :analysis, :fix
 ) RETURNING RESOLUTION_ID INTO :resolution_id
 
 -- name: replace
@@ -14,14 +15,15 @@ UPDATE /*schema*/RAG_RESOLUTION
 SET COLLECTION = :collection, TITLE = :title, VISIBILITY = :visibility, OWNER_ID = :owner_id,
     VALIDATED_BY = :validated_by,
     VALIDATED_AT = CASE WHEN :validated_by IS NOT NULL
-                        THEN COALESCE(:validated_at, SYS_EXTRACT_UTC(SYSTIMESTAMP)) END,
+                        THEN COALESCE(CAST(:validated_at AS TIMESTAMP), SYS_EXTRACT_UTC(SYSTIMESTAMP)) END,
     UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP), METADATA = :metadata, SYMPTOM = :symptom, ANALYSIS = :analysis,
     FIX = :fix
 WHERE RESOLUTION_ID = :resolution_id AND TENANT_ID = :tenant_id
 
 -- name: validate
 UPDATE /*schema*/RAG_RESOLUTION
-SET VALIDATED_BY = :validated_by, VALIDATED_AT = COALESCE(:validated_at, SYS_EXTRACT_UTC(SYSTIMESTAMP)),
+SET VALIDATED_BY = :validated_by,
+    VALIDATED_AT = COALESCE(CAST(:validated_at AS TIMESTAMP), SYS_EXTRACT_UTC(SYSTIMESTAMP)),
     UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP)
 WHERE RESOLUTION_ID = :resolution_id AND RESOLUTION_ID IN (/*seen*/SEEN)
 
