@@ -67,7 +67,7 @@ class SourceSettings:
     occurred_at: str | None = None
     collection: str | None = None
     metadata: tuple[str, ...] = ()
-    cutting: Cutting = Cutting()
+    cutting: Cutting = field(default_factory=Cutting)
     time_zone: str = "UTC"
     egress: bool = True
     children: Mapping[str, ChildSettings] = field(default_factory=lambda: MappingProxyType({}))
