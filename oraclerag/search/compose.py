@@ -12,12 +12,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from oraclerag.database import in_list
+from oraclerag.search import fusion
 from oraclerag.search.predicate import conditions
 from oraclerag.statements import identifier, quoted
 
 if TYPE_CHECKING:
     from oraclerag.model.active import ActiveModel
     from oraclerag.scope import Scope
+    from oraclerag.search.fusion import TextLeg
     from oraclerag.search.request import Request
 
 __all__ = ["COLUMNS", "Statement", "compose", "concatenated", "long_metadata", "pieces"]
@@ -37,17 +39,19 @@ COLUMNS = (*_STORED[1:], *_COMPUTED, "TITLE", "URL", "STALE")
 
 _AUTHORITY = "CASE WHEN c.SOURCE_TYPE = 'resolution' AND JSON_EXISTS(c.METADATA, '$.validated_by') THEN 1 ELSE 0 END"
 # Validated resolutions, newest first; then the others as they are.
-_BY_AUTHORITY = (
-    "x.AUTHORITY DESC, CASE x.AUTHORITY WHEN 1 THEN x.OCCURRED_AT END DESC NULLS LAST, x.DISTANCE, x.CHUNK_ID"
-)
+_BY_AUTHORITY = "x.AUTHORITY DESC, CASE x.AUTHORITY WHEN 1 THEN x.OCCURRED_AT END DESC NULLS LAST"
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A composed search: its text and binds; ``binds`` lacks ``:question_vector`` where that is computed before."""
+    """A composed search: its text and binds; ``binds`` lacks ``:question_vector`` where that is computed before.
+
+    ``columns`` are those that it gives, in order.
+    """
 
     text: str
     binds: Mapping[str, Any] = field(repr=False)  # the question is among them
+    columns: tuple[str, ...] = COLUMNS
 
 
 def compose(
@@ -58,13 +62,15 @@ def compose(
     kind: Literal["APPROX", "EXACT"] = "EXACT",
     target_accuracy: int = 90,
     separate: bool = False,
+    text_leg: TextLeg | None = None,
 ) -> Statement:
     """Build the statement of a search for ``question``, the text that the model is to read.
 
     APPROX computes the question's vector inline, as the operand of the distance; EXACT in a scalar subquery, so that
     it is not computed once per row. ``separate`` takes it as the bind ``:question_vector``. What is preferred has a
     block of its own, so that it is found however far it is. It finds nothing when ``model`` is no longer the one in
-    force: no vector is ever compared with one of another model.
+    force: no vector is ever compared with one of another model. With a ``text_leg`` every block fuses two, and the
+    distance is computed once more outside, for what only the text leg found.
     """
     schema = quoted(model.schema, "schema")
     allowed, binds = conditions(request)
@@ -77,28 +83,42 @@ def compose(
         vector = f"VECTOR_EMBEDDING({model.sql_name} USING {concatenated(parts)} AS DATA)"
         if kind == "EXACT":
             vector = f"(SELECT {vector} FROM dual)"
-    limit = f"FETCH {kind} FIRST :k ROWS ONLY"
+    once = vector if vector.startswith((":", "(")) else f"(SELECT {vector} FROM dual)"
+    limit = f"FETCH {kind} FIRST {':k' if text_leg is None else ':candidates'} ROWS ONLY"
     if kind == "APPROX":
         limit += f" WITH TARGET ACCURACY {int(request.accuracy or target_accuracy)}"
-    distance = f"VECTOR_DISTANCE(c.{identifier(model.column, 'vector column')}, {vector}, COSINE)"
+    column = identifier(model.column, "vector column")
+    distance = f"VECTOR_DISTANCE(c.{column}, {vector}, COSINE)"
 
-    def block(preferred: int, *more: str) -> str:
-        where = "\n     AND ".join([*allowed, *more])
+    def row(measured: str, preferred: int) -> str:
         authority = _AUTHORITY if request.order == "authority" else "0"
         return f"""\
   SELECT {", ".join(f"c.{name}" for name in _STORED)},
-         {distance} AS DISTANCE,
+         {measured} AS DISTANCE,
          JSON_SERIALIZE(c.METADATA RETURNING VARCHAR2(4000) NULL ON ERROR) AS METADATA_TEXT,
          CASE WHEN c.METADATA IS NULL THEN 0 ELSE 1 END AS HAS_METADATA, {preferred} AS PREFERRED,
-         {authority} AS AUTHORITY
-    FROM {schema}.RAG_CHUNK c
-   WHERE {where}
-   ORDER BY DISTANCE
-   {limit}"""
+         {authority} AS AUTHORITY"""
+
+    def nearest(select: str, where: Sequence[str]) -> str:
+        conditions_inside = "\n     AND ".join(where)
+        return f"{select}\n    FROM {schema}.RAG_CHUNK c\n   WHERE {conditions_inside}\n   ORDER BY DISTANCE\n   {limit}"
+
+    def block(preferred: int, *more: str) -> str:
+        where = [*allowed, *more]
+        if text_leg is None:
+            return nearest(row(distance, preferred), where)
+        text = "c.CONTENT, " if text_leg.kind == "plain" else ""
+        first = nearest(f"  SELECT c.CHUNK_ID, {text}{distance} AS DISTANCE", where)
+        found = fusion.fused(text_leg, first, schema, [*where, f"(c.{column} IS NOT NULL)"], label=preferred + 1)
+        return (
+            f"{row(f'VECTOR_DISTANCE(c.{column}, {once}, COSINE)', preferred)},\n"
+            f"         {', '.join(f'f.{name}' for name in fusion.RANKS)}\n"
+            f"    FROM (\n{found}\n    ) f\n    JOIN {schema}.RAG_CHUNK c ON c.CHUNK_ID = f.CHUNK_ID"
+        )
 
     if request.prefer[0]:
         binds |= request.prefer[1]
-        columns = ", ".join([*_STORED, *_COMPUTED])
+        columns = ", ".join([*_STORED, *_COMPUTED, *(fusion.RANKS if text_leg is not None else ())])
         # not NOT: a condition over a field that is missing may be neither true nor false
         first, others = f"({request.prefer[0]})", f"(CASE WHEN {request.prefer[0]} THEN 1 ELSE 0 END = 0)"
         found = (
@@ -111,16 +131,22 @@ def compose(
     if request.min_score is not None:
         binds["max_distance"] = 1.0 - request.min_score
         outer.append("x.DISTANCE <= :max_distance")
-    by = _BY_AUTHORITY if request.order == "authority" else "x.DISTANCE, x.CHUNK_ID"
-    order = f"x.PREFERRED DESC, {by}" if request.prefer[0] else by
-    last = "\nFETCH FIRST :k ROWS ONLY" if request.prefer[0] else ""
+    by = ["x.PREFERRED DESC"] if request.prefer[0] else []
+    by += [_BY_AUTHORITY] if request.order == "authority" else []
+    by += ["x.DISTANCE" if text_leg is None else "x.FUSED DESC", "x.CHUNK_ID"]
+    last = "\nFETCH FIRST :k ROWS ONLY" if request.prefer[0] or text_leg is not None else ""
     columns = ", ".join(f"x.{name}" for name in (*_STORED[1:], *_COMPUTED))
+    more = ""
+    more_columns: tuple[str, ...] = ()
+    if text_leg is not None:
+        binds |= text_leg.binds
+        more, more_columns = f",\n  {fusion.columns_outside(text_leg, 'x')}", fusion.MORE_COLUMNS
     conditions_outside = "\n  AND ".join(outer)
     return Statement(
         f"""\
 SELECT {columns}, d.TITLE, d.URL,
-  CASE WHEN EXISTS (SELECT 1 FROM {schema}.RAG_DIRTY q WHERE q.SOURCE_TYPE = x.SOURCE_TYPE
-                       AND q.SOURCE_ID = x.SOURCE_ID AND q.STATE = 'READY') THEN 1 ELSE 0 END AS STALE
+  CASE WHEN EXISTS (SELECT 1 FROM {schema}.RAG_WAITING q WHERE q.SOURCE_TYPE = x.SOURCE_TYPE
+                       AND q.SOURCE_ID = x.SOURCE_ID) THEN 1 ELSE 0 END AS STALE{more}
 FROM (
 {found}
 ) x
@@ -128,8 +154,9 @@ LEFT JOIN {schema}.RAG_DOCUMENT d ON d.ENTITY_ID = x.ENTITY_ID
 WHERE {conditions_outside}
   AND EXISTS (SELECT 1 FROM {schema}.RAG_SETTING s
                WHERE s.SCOPE_NAME = '*' AND s.SETTING = 'model' AND s.SETTING_VALUE = :model_in_force)
-ORDER BY {order}{last}""",
+ORDER BY {", ".join(by)}{last}""",
         binds,
+        (*COLUMNS, *more_columns),
     )
 
 
