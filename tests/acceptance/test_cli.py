@@ -122,9 +122,9 @@ def shell(database: LocalDatabase, tmp_path_factory: pytest.TempPathFactory) -> 
             ],
         )
         connection.commit()
-    made.run("provision", "--model", "tiny.onnx")
-    made.run("source", "triggers", "--apply", "--yes")
-    made.run("reindex")
+    made.call("provision", "--model", "tiny.onnx")
+    made.call("source", "triggers", "--apply", "--yes")
+    made.call("reindex")
     return made
 
 
@@ -230,8 +230,10 @@ def test_a_worker_that_ends_says_what_is_left(shell: Shell, database: LocalDatab
         sql(
             "INSERT INTO RAG_SETTING (SCOPE_NAME, SETTING, SETTING_VALUE) VALUES ('note', 'paused', 'SOURCE: no column')"
         )
-        for arguments in (["--json"], ["--concurrency", "2"]):
-            result = shell.run("worker", "--once", *arguments, expect=3)
+        for result in (
+            shell.call("worker", "--once", "--json", expect=3),
+            shell.run("worker", "--once", "--concurrency", "2", expect=3),
+        ):
             assert result.stdout == ""
             assert "Source note is paused, 2 rows of it are left in the queue: SOURCE: no column" in result.stderr
             assert result.stderr.count("is paused") == 1
@@ -518,7 +520,7 @@ def test_missing_tenant_and_visibility(empty: Shell) -> None:
 
 
 def test_an_unhealthy_installation_is_exit_code_3(empty: Shell) -> None:
-    result = empty.run("status", expect=3)
+    result = empty.call("status", expect=3)
     assert result.stdout == "schema  NOTHING, the tables are missing\n"
     assert "oraclerag migrate" in result.stderr
     assert not empty.json("status", expect=3)["healthy"]

@@ -368,38 +368,42 @@ def test_processes_at_the_same_time_do_no_harm(account: Account, connection: ora
         "from oraclerag.database import Database\n"
         "from oraclerag.errors import Contention\n"
         "database = Database(Settings.load())\n"
-        "sys.stdin.readline()\n"
-        "try:\n"
-        "    schema.migrate(database, sys.argv[1])\n"
-        "except Contention as error:\n"
-        "    print(error.code)\n"
+        "for line in sys.stdin:\n"
+        "    try:\n"
+        "        schema.migrate(database, line.strip())\n"
+        "        print('done', flush=True)\n"
+        "    except Contention as error:\n"
+        "        print(error.code, flush=True)\n"
     )
     environment = {"ORACLE_DSN": account.dsn, "ORACLE_USER": account.user, "ORACLE_PASSWORD": account.password}
-    for to in ("head", "base"):
-        processes = [
-            subprocess.Popen(
-                [sys.executable, "-c", program, to],
-                env=os.environ | environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            for _ in range(3)
-        ]
-        for process in processes:
-            assert process.stdin is not None
-            process.stdin.write("go\n")
-            process.stdin.flush()
-        for process in processes:
-            out, err = process.communicate(timeout=60)
-            assert process.returncode == 0, err
-            assert out.strip() in ("", Contention.code)
-        database = Database(settings(account))
-        schema.migrate(database, to)
-        database.close()
-        if to == "head":
-            schema.require(connection, account.user)
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", program],
+            env=os.environ | environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    try:
+        for to in ("head", "base"):
+            for process in processes:
+                assert process.stdin is not None
+                process.stdin.write(f"{to}\n")
+                process.stdin.flush()
+            for process in processes:
+                assert process.stdout is not None
+                assert process.stdout.readline().strip() in ("done", Contention.code)
+            database = Database(settings(account))
+            schema.migrate(database, to)
+            database.close()
+            if to == "head":
+                schema.require(connection, account.user)
+    finally:
+        ends = [(process.communicate(timeout=60)[1], process.returncode) for process in processes]
+    assert [code for _, code in ends] == [0, 0, 0], ends
     assert shape(connection, account.user) == empty
 
 

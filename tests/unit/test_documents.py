@@ -59,7 +59,8 @@ def _mentions() -> Iterator[tuple[str, str]]:
             elif first in verbs and rest:
                 yield page.name, quoted
     for path in sorted((ROOT / "oraclerag").rglob("*.py")):
-        for text in _texts(ast.parse(path.read_text("utf-8"))):
+        source = path.read_text("utf-8")
+        for text in _texts(ast.parse(source)) if "`oraclerag" in source else ():
             for command in re.findall(r"`oraclerag ([^`]+)`", text):
                 yield path.relative_to(ROOT).as_posix(), command
 
