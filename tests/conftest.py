@@ -1,7 +1,15 @@
-"""Property tests: no clock decides over them, and ``pytest --hypothesis-profile thorough`` tries twenty times as much."""
+"""Property tests: no clock decides over them, and ``pytest --hypothesis-profile thorough`` tries twenty times as much.
+
+With ``-n`` a module's tests stay with one worker, so that what they share is made once.
+"""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["pytester"]  # for the tests of our own plugin
@@ -10,3 +18,34 @@ pytest_plugins = ["pytester"]  # for the tests of our own plugin
 settings.register_profile("quick", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", settings.get_profile("quick"), max_examples=1000)
 settings.load_profile("quick")
+
+_ALONE = ("tests/local/interleavings/test_runs.py", "tests/local/test_migrate.py")
+"""Long tests that share nothing of their module: each goes to whoever has time."""
+
+_SIZE = re.compile(r"\[(standard|extended)[-\]]")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Distribute by module and MAX_STRING_SIZE, in their order: the long ones come first; ``--dist`` overrules it."""
+    if config.getoption("dist") != "load":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    config.option.loadscopereorder = False  # by the number of tests would put the long ones last
+    scheduler = LoadScopeScheduling(config, log)
+    scheduler._split_scope = _scope
+    return scheduler
+
+
+def _scope(nodeid: str) -> str:
+    module = nodeid.partition("::")[0]
+    size = _SIZE.search(nodeid)
+    return nodeid if module in _ALONE else f"{module} {size[1] if size else ''}"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the tests on a real Oracle where the markers do: to collect them is a tenth of a run's beginning."""
+    if collection_path == Path(__file__).parent / "oracle" and "not oracle" in str(config.getoption("markexpr")):
+        return True
+    return None

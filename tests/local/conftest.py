@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +14,9 @@ import pytest
 
 from oraclerag.local import LocalDatabase
 from oraclerag.testing import tiny_model
+from tests.cluster_template import copied_clusters
+
+__all__ = ["copied_clusters"]
 
 SIZES = ("standard", "extended")  # of MAX_STRING_SIZE
 
@@ -51,13 +55,26 @@ class Account:
 
 
 @pytest.fixture(scope="session")
-def local_database(request: pytest.FixtureRequest) -> Iterator[LocalDatabase]:
+def _databases() -> Iterator[Callable[[str], LocalDatabase]]:
+    """Local databases by size: one runs on while tests ask for the other."""
+    running: dict[str, LocalDatabase] = {}
+    with ExitStack() as cleanup:
+
+        def of_size(size: str) -> LocalDatabase:
+            if size not in running:
+                running[size] = cleanup.enter_context(LocalDatabase(in_process=True, max_string_size=size))
+            return running[size]
+
+        yield of_size
+
+
+@pytest.fixture(scope="session")
+def local_database(request: pytest.FixtureRequest, _databases: Callable[[str], LocalDatabase]) -> LocalDatabase:
     """A local database in this process; every test that asks for it, or for what follows, runs in both sizes.
 
     Where the length of strings cannot matter, a test or module says so with the mark ``one_size``.
     """
-    with LocalDatabase(in_process=True, max_string_size=request.param) as database:
-        yield database
+    return _databases(request.param)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ import pytest
 
 from oraclerag.local import LocalDatabase, Unusable
 from oraclerag.local.process import ALREADY_RUNNING
+from tests.cluster_template import made_anew
 from tests.local.conftest import Account
 
 pytestmark = [
@@ -317,7 +318,7 @@ def test_what_is_left_of_a_start_that_was_killed_is_no_cluster(tmp_path: Path) -
     (half / "base").mkdir(parents=True)
     (half / "PG_VERSION").write_text("18\n")
     (tmp_path / "database" / "postgres").mkdir()
-    with LocalDatabase(tmp_path / "database", in_process=True) as database:
+    with made_anew(), LocalDatabase(tmp_path / "database", in_process=True) as database:
         with _connect(database) as connection:
             connection.ping()
         assert not half.exists()
