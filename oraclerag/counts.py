@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oraclerag.database import Database, own_tables
+from oraclerag.filters import SHARE
 from oraclerag.in_force import put
 from oraclerag.records import DrainReport
 from oraclerag.scope import Scope
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Population", "estimate", "read", "refresh"]
 
-# What share of the rows one condition of a filter keeps, where nothing is known: a guess on the safe side (exact).
-FILTER_SHARE = 0.05
 _MAX_BYTES = 4000
 _OTHERS = ""  # no tenant is called so: '' is NULL in Oracle
 
@@ -48,7 +47,7 @@ class Population:
 Counts = Mapping[str, Mapping[str, Population]]  # source → tenant → population
 
 
-def estimate(counts: Counts, scope: Scope, *, sources: Collection[str] = (), conditions: int = 0) -> float:
+def estimate(counts: Counts, scope: Scope, *, sources: Collection[str] = (), conditions: float = 0) -> float:
     """Give about how many chunks a search reads; ``scope`` is resolved, no ``sources`` means all of them."""
     assert scope.tenant is not None  # noqa: S101 - resolved by the caller
     found = 0.0
@@ -56,7 +55,7 @@ def estimate(counts: Counts, scope: Scope, *, sources: Collection[str] = (), con
         if not sources or source in sources:
             population = tenants.get(scope.tenant) or tenants.get(_OTHERS)
             found += population.visible_to(scope) if population is not None else 0.0
-    return found * FILTER_SHARE**conditions
+    return found * float(SHARE**conditions)
 
 
 def read(connection: oracledb.Connection, schema: str) -> Counts:

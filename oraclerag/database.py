@@ -7,6 +7,7 @@ Engine, or an oracledb pool. It never closes what it did not open and sets nothi
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import functools
 import re
 import threading
@@ -27,6 +28,7 @@ __all__ = [
     "INTERRUPTS",
     "Database",
     "binary_order",
+    "bind_types",
     "driver_connection",
     "driver_types",
     "execute_counted",
@@ -438,6 +440,20 @@ def padded(values: Sequence[_Value]) -> list[_Value]:
     while size < len(values):
         size *= 2
     return [*values, *[values[-1]] * (size - len(values))]
+
+
+def bind_types(binds: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what the driver must be told of some binds, for ``cursor.setinputsizes(**…)``; without any, do not call it.
+
+    It would send a time as a DATE, without the fraction of a second, and take a list for an array of PL/SQL.
+    """
+    types: dict[str, Any] = {}
+    for name, value in binds.items():
+        if isinstance(value, dt.datetime):
+            types[name] = oracledb.DB_TYPE_TIMESTAMP
+        elif isinstance(value, list):
+            types[name] = oracledb.DB_TYPE_JSON
+    return types
 
 
 def in_list(values: Sequence[Any], prefix: str = "e") -> tuple[str, dict[str, Any]]:

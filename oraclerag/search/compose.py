@@ -116,11 +116,11 @@ def compose(
             f"    FROM (\n{found}\n    ) f\n    JOIN {schema}.RAG_CHUNK c ON c.CHUNK_ID = f.CHUNK_ID"
         )
 
-    if request.prefer[0]:
-        binds |= request.prefer[1]
+    if request.prefer:
+        binds |= request.prefer.binds
         columns = ", ".join([*_STORED, *_COMPUTED, *(fusion.RANKS if text_leg is not None else ())])
         # not NOT: a condition over a field that is missing may be neither true nor false
-        first, others = f"({request.prefer[0]})", f"(CASE WHEN {request.prefer[0]} THEN 1 ELSE 0 END = 0)"
+        first, others = f"({request.prefer.text})", f"(CASE WHEN {request.prefer.text} THEN 1 ELSE 0 END = 0)"
         found = (
             f"  SELECT {columns} FROM (\n{block(1, first)}\n  )\n  UNION ALL\n"
             f"  SELECT {columns} FROM (\n{block(0, others)}\n  )"
@@ -131,10 +131,10 @@ def compose(
     if request.min_score is not None:
         binds["max_distance"] = 1.0 - request.min_score
         outer.append("x.DISTANCE <= :max_distance")
-    by = ["x.PREFERRED DESC"] if request.prefer[0] else []
+    by = ["x.PREFERRED DESC"] if request.prefer else []
     by += [_BY_AUTHORITY] if request.order == "authority" else []
     by += ["x.DISTANCE" if text_leg is None else "x.FUSED DESC", "x.CHUNK_ID"]
-    last = "\nFETCH FIRST :k ROWS ONLY" if request.prefer[0] or text_leg is not None else ""
+    last = "\nFETCH FIRST :k ROWS ONLY" if request.prefer or text_leg is not None else ""
     columns = ", ".join(f"x.{name}" for name in (*_STORED[1:], *_COMPUTED))
     more = ""
     more_columns: tuple[str, ...] = ()

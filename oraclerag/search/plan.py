@@ -34,9 +34,9 @@ def choose(request: Request, known: counts.Counts, *, indexed: bool, exact_below
         return Plan("APPROX", "asked for")
     if request.codes:
         return Plan("EXACT", f"few chunks name {' or '.join(request.codes)}")
-    narrowing = len(request.filter[1]) + sum(
+    narrowing = request.filter.conditions + sum(
         bound is not None for bound in (request.since, request.until, request.months)
-    ) + bool(request.collections)  # fmt: skip
+    ) + bool(request.collections) + (request.share is not None)  # fmt: skip
     rows = counts.estimate(known, request.scope, sources=request.sources, conditions=narrowing)
     if rows < exact_below:
         return Plan("EXACT", f"about {rows:,.0f} chunks to look at, fewer than {exact_below:,}")

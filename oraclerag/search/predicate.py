@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from oraclerag.filters import ERROR_CODE
 from oraclerag.search.request import Request
 
-__all__ = ["ERROR_CODE", "conditions"]
+__all__ = ["conditions"]
 
-ERROR_CODE = "'$.oracle_error_code?(@.stringOnly() == $code)' PASSING {bind} AS \"code\""
-"""The path of the multivalue index RAG_CHUNK_ERROR_IDX: with another item method than its own it is not used."""
+_PARTS = 10_007  # a prime: what is kept does not depend on how the chunks of a document follow each other
 
 
 def conditions(request: Request, alias: str = "c") -> tuple[list[str], dict[str, Any]]:
@@ -42,7 +42,10 @@ def conditions(request: Request, alias: str = "c") -> tuple[list[str], dict[str,
         each = [f"JSON_EXISTS({alias}.METADATA, {ERROR_CODE.format(bind=f':{name}')})" for name in named]
         found.append(f"({' OR '.join(each)})")
         values.update(named)
-    if request.filter[0]:
-        found.append(f"({request.filter[0]})")
-        values.update(request.filter[1])
+    if request.filter:
+        found.append(f"({request.filter.text})")
+        values.update(request.filter.binds)
+    if request.share is not None:
+        found.append(f"(MOD({alias}.CHUNK_ID * 6367, {_PARTS}) < :share)")
+        values["share"] = max(1, round(request.share * _PARTS))
     return found, values

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypedDict, cast
 
 from oraclerag import error_codes, filters
 from oraclerag.errors import InputError
+from oraclerag.filters import Predicate
 from oraclerag.scope import Scope
 from oraclerag.search.question import checked_k, checked_question
 
@@ -25,7 +26,7 @@ class SearchOptions(TypedDict, total=False):
     """Everything that a search takes beside question and scope; the same for every way to ask.
 
     ``k``: hits at most (default: the setting). ``source``, ``collections``: only these. ``filter``: conditions on
-    columns and metadata, see :mod:`oraclerag.filters`. ``since`` (inclusive), ``until`` (inclusive; a date includes its
+    columns and metadata, see docs/search.md. ``since`` (inclusive), ``until`` (inclusive; a date includes its
     day) and ``months`` (back from now, by the database's clock) bound OCCURRED_AT; a text without a time is outside of
     them. ``codes``: the search is scoped to the error codes that the question names; False looks for none, a list names
     them instead. ``fallback``: where no text has the code, search without it. ``prefer``: what matches these conditions
@@ -62,13 +63,13 @@ class Request:
     k: int
     sources: tuple[str, ...] = ()
     collections: tuple[str, ...] = ()
-    filter: tuple[str, Mapping[str, Any]] = field(default=("", {}), repr=False)
+    filter: Predicate = field(default=Predicate(), repr=False)
     since: dt.datetime | None = None
     until: dt.datetime | None = None
     months: int | None = None
     codes: tuple[str, ...] = ()
     fallback: bool = False
-    prefer: tuple[str, Mapping[str, Any]] = field(default=("", {}), repr=False)
+    prefer: Predicate = field(default=Predicate(), repr=False)
     order: Order = "similarity"
     mode: Mode = "auto"
     accuracy: int | None = None

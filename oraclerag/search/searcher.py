@@ -16,6 +16,7 @@ from oraclerag.database import (
     BROKEN_DIMENSION,
     MODEL_MISSING,
     Database,
+    bind_types,
     code_of,
     driver_connection,
     driver_types,
@@ -237,14 +238,11 @@ def _embed(connection: oracledb.Connection, model: ActiveModel, text: str) -> An
 def _fetch(
     connection: oracledb.Connection, statement: Statement, vector: Mapping[str, Any], k: int
 ) -> list[tuple[Any, ...]]:
-    import oracledb
-
     with connection.cursor() as cursor:
         # one more than wanted: the answer to the execute then says that there are no more rows
         cursor.prefetchrows = cursor.arraysize = min(k + 1, 1000)
-        times = {name: oracledb.DB_TYPE_TIMESTAMP for name in ("since", "until") if name in statement.binds}
-        if times:  # else the driver sends a DATE, without the fraction of a second
-            cursor.setinputsizes(**times)
+        if types := bind_types(statement.binds):
+            cursor.setinputsizes(**types)
         cursor.execute(statement.text, {**statement.binds, **vector})
         rows: list[tuple[Any, ...]] = cursor.fetchall()
         return rows

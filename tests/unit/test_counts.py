@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oraclerag.counts import FILTER_SHARE, Population, estimate, pack, unpack
+from oraclerag.counts import Population, estimate, pack, unpack
+from oraclerag.filters import SHARE
 from oraclerag.scope import Scope
 
 COUNTS = {
@@ -24,7 +25,7 @@ COUNTS = {
         (Scope(tenant="acme", owner="7", groups=["a", "b"]), (), 0, 600),
         (Scope(tenant="acme", owner="7", groups=[str(n) for n in range(50)]), (), 0, 1300),
         (Scope(tenant="acme", manager=True), ("kb",), 0, 300),
-        (Scope(tenant="acme", manager=True), ("kb",), 1, 300 * FILTER_SHARE),
+        (Scope(tenant="acme", manager=True), ("kb",), 1, 300 * SHARE),
         (Scope(tenant="other", manager=True), (), 0, 50),
         (Scope(tenant="acme", manager=True), ("nothing",), 0, 0),
     ],

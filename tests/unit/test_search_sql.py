@@ -162,7 +162,8 @@ def test_questions_refused(question: object) -> None:
         ({"accuracy": 101}, "accuracy must be a whole number of percent"),
         ({"min_score": 2}, "min_score must be a number between -1 and 1"),
         ({"min_score": float("nan")}, "min_score must be a number between -1 and 1"),
-        ({"filter": {"colour": "red"}}, "filter: "),
+        ({"filter": {"owner": "7"}}, "filter: "),
+        ({"prefer": {"owner": "7"}}, "prefer: "),
     ],
     ids=str,
 )

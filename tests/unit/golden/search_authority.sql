@@ -10,7 +10,7 @@ FROM (
          CASE WHEN c.SOURCE_TYPE = 'resolution' AND JSON_EXISTS(c.METADATA, '$.validated_by') THEN 1 ELSE 0 END AS AUTHORITY
     FROM "RAG".RAG_CHUNK c
    WHERE (c.TENANT_ID = :scope_tenant AND 'a' <> 'A') AND (c.VISIBILITY = 'SHARED')
-     AND ((JSON_VALUE(c.METADATA, '$."erp_module"') = :prefer0))
+     AND ((JSON_EXISTS(c.METADATA, '$."erp_module"[*]?(@.stringOnly() == $v)' PASSING :prefer0 AS "v")))
    ORDER BY DISTANCE
    FETCH EXACT FIRST :k ROWS ONLY
   )
@@ -23,7 +23,7 @@ FROM (
          CASE WHEN c.SOURCE_TYPE = 'resolution' AND JSON_EXISTS(c.METADATA, '$.validated_by') THEN 1 ELSE 0 END AS AUTHORITY
     FROM "RAG".RAG_CHUNK c
    WHERE (c.TENANT_ID = :scope_tenant AND 'a' <> 'A') AND (c.VISIBILITY = 'SHARED')
-     AND (CASE WHEN (JSON_VALUE(c.METADATA, '$."erp_module"') = :prefer0) THEN 1 ELSE 0 END = 0)
+     AND (CASE WHEN (JSON_EXISTS(c.METADATA, '$."erp_module"[*]?(@.stringOnly() == $v)' PASSING :prefer0 AS "v")) THEN 1 ELSE 0 END = 0)
    ORDER BY DISTANCE
    FETCH EXACT FIRST :k ROWS ONLY
   )

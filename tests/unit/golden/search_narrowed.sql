@@ -14,7 +14,7 @@ FROM (
      AND (c.OCCURRED_AT >= :since)
      AND (c.OCCURRED_AT < :until)
      AND (c.OCCURRED_AT >= ADD_MONTHS(SYS_EXTRACT_UTC(SYSTIMESTAMP), -:months))
-     AND ((c.PROJECT_ID = :filter0) AND (JSON_VALUE(c.METADATA, '$."module"') = :filter1))
+     AND ((c.PROJECT_ID = :filter0) AND (JSON_EXISTS(c.METADATA, '$."module"[*]?(@.stringOnly() == $v)' PASSING :filter1 AS "v")))
    ORDER BY DISTANCE
    FETCH EXACT FIRST :k ROWS ONLY
 ) x

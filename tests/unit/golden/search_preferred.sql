@@ -10,7 +10,7 @@ FROM (
          0 AS AUTHORITY
     FROM "RAG".RAG_CHUNK c
    WHERE (c.TENANT_ID = :scope_tenant AND 'a' <> 'A') AND (c.VISIBILITY = 'SHARED' OR (c.VISIBILITY = 'OWNER' AND c.OWNER_ID IN (:scope_principal0, :scope_principal1)))
-     AND ((JSON_VALUE(c.METADATA, '$."erp_version"') = :prefer0))
+     AND ((JSON_EXISTS(c.METADATA, '$."erp_version"[*]?(@.stringOnly() == $v)' PASSING :prefer0 AS "v")))
    ORDER BY DISTANCE
    FETCH APPROX FIRST :k ROWS ONLY WITH TARGET ACCURACY 90
   )
@@ -23,7 +23,7 @@ FROM (
          0 AS AUTHORITY
     FROM "RAG".RAG_CHUNK c
    WHERE (c.TENANT_ID = :scope_tenant AND 'a' <> 'A') AND (c.VISIBILITY = 'SHARED' OR (c.VISIBILITY = 'OWNER' AND c.OWNER_ID IN (:scope_principal0, :scope_principal1)))
-     AND (CASE WHEN (JSON_VALUE(c.METADATA, '$."erp_version"') = :prefer0) THEN 1 ELSE 0 END = 0)
+     AND (CASE WHEN (JSON_EXISTS(c.METADATA, '$."erp_version"[*]?(@.stringOnly() == $v)' PASSING :prefer0 AS "v")) THEN 1 ELSE 0 END = 0)
    ORDER BY DISTANCE
    FETCH APPROX FIRST :k ROWS ONLY WITH TARGET ACCURACY 90
   )
