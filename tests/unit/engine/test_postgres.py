@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from oraclerag.local.engine.postgres import Cluster
+from tests.cluster_template import made_anew
 
 FULL = """initdb: error: could not create directory "/x/pg_wal": No space left on device
 initdb: removing contents of data directory "/x"
@@ -41,7 +42,7 @@ def test_the_reason_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sai
 
     monkeypatch.setattr("oraclerag.local.engine.postgres.subprocess.run", run)
     cluster = Cluster(tmp_path / "postgres")
-    with pytest.raises(RuntimeError, match=r"cannot make its files in .*\.new\. ") as caught:
+    with made_anew(), pytest.raises(RuntimeError, match=r"cannot make its files in .*\.new\. ") as caught:
         cluster._initialise(Server())  # type: ignore[arg-type]
     assert told in str(caught.value)
     assert "removing" not in str(caught.value)
