@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, Unpack
 
-from oraclerag import in_force, index, queue, schema
+from oraclerag import in_force, index, queue, schema, security
 from oraclerag import status as looking
 from oraclerag import triggers as triggering
+from oraclerag.config import Settings
 from oraclerag.database import Database
-from oraclerag.errors import SchemaMissing
+from oraclerag.errors import InputError, SchemaMissing
+from oraclerag.index import AccuracyReport, IndexOptions, IndexStatus
 from oraclerag.provision import ProvisionReport, provision
-from oraclerag.records import SourceKey
-from oraclerag.search import Searcher
-from oraclerag.source import Source, find
+from oraclerag.records import SearchResult, SourceKey
+from oraclerag.scope import Scope
+from oraclerag.search import Searcher, SearchOptions
+from oraclerag.source import Source, find, tenants_mapped
 
 if TYPE_CHECKING:
     from oraclerag.triggers import TriggerPlan
@@ -28,6 +31,7 @@ class Operations:
     """The part of :class:`oraclerag.Rag` that is around the path: its database, its sources, what is done to them."""
 
     database: Database
+    settings: Settings
     _sources: dict[str, Source]
     _searcher: Searcher
 
@@ -81,22 +85,81 @@ class Operations:
         triggering.apply(self.database, planned)
 
     def build_index(
-        self,
-        *,
-        accuracy: int | None = None,
-        partitions: int | None = None,
-        force: bool = False,
-        replace: bool = False,
-    ) -> index.IndexStatus:
-        """Build the vector index if there is none, or anew with ``replace``. See :func:`oraclerag.index.build`."""
-        make = index.rebuild if replace else index.build
-        found = make(self.database, accuracy=accuracy, partitions=partitions, force=force)
+        self, *, said: Callable[[str], None] = lambda _: None, **options: Unpack[IndexOptions]
+    ) -> IndexStatus:
+        """Build the vector index if there is none. See :func:`oraclerag.index.build` and :class:`IndexOptions`."""
+        found = index.build(self.database, said=said, **options)
         self._searcher.forget()
         return found
 
-    def index_status(self) -> index.IndexStatus:
-        """Give the state of the vector index."""
+    def rebuild_index(
+        self, *, said: Callable[[str], None] = lambda _: None, **options: Unpack[IndexOptions]
+    ) -> IndexStatus:
+        """Build the vector index anew. See :func:`oraclerag.index.rebuild` and :class:`IndexOptions`."""
+        try:
+            return index.rebuild(self.database, said=said, **options)
+        finally:
+            self._searcher.forget()  # the old one may be gone where the new one could not be built
+
+    def index_status(self) -> IndexStatus:
+        """Look at the vector index: state, rows now and when it was built, and what to do. Raises ModelNotActive."""
         return index.status(self.database)
+
+    def security_script(self, *, worker: str | None = None, readers: Sequence[str] = security.READERS) -> str:
+        """Give the SQL*Plus script that :meth:`install_security` runs, without ``worker`` :meth:`uninstall_security`.
+
+        Needs no database where the setting ``schema`` or ``user`` names the owner. Raises ConfigurationError.
+        """
+        owner = self.settings.schema or self.settings.user or self.database.schema
+        return security.script(owner, worker=worker, readers=readers)
+
+    def install_security(self, *, worker: str, readers: Sequence[str] = security.READERS) -> security.Protection:
+        """Have the database keep tenants apart by itself. See :func:`oraclerag.security.install`."""
+        return security.install(self.database, worker=worker, readers=readers)
+
+    def uninstall_security(self) -> None:
+        """Take that away again. See :func:`oraclerag.security.uninstall`."""
+        security.uninstall(self.database)
+
+    def verify_security(self) -> security.IsolationReport:
+        """Look whether it holds, as this database user. See :func:`oraclerag.security.verify`."""
+        return security.verify(self.database)
+
+    def index_accuracy(
+        self,
+        *,
+        scope: Scope,
+        questions: Sequence[str] | None = None,
+        sample: int | None = None,
+        k: int = 10,
+        shares: Sequence[float] = (),
+        accuracy: int | None = None,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> AccuracyReport:
+        """Measure how much an approximate search misses: recall@``k`` against an exact one, with its interval.
+
+        Asked are ``questions``, else the ``sample`` (1 to 10,000, default 50) that were asked last in the scope's
+        tenant, else words of as many of its chunks. ``scope`` must be a manager's, for these are questions and texts of
+        the whole tenant. ``shares`` (0 to 1) measure among parts of the chunks too, as filters leave them. ``accuracy``
+        is the target in percent (default: the setting). ``on_progress`` is told how many searches of how many are done.
+        Raises InputError, also without a usable index, MissingTenant, ModelNotActive.
+        """
+        if not isinstance(scope, Scope):
+            raise InputError(f"scope must be a Scope, not {type(scope).__name__}.")
+        if not scope.manager:
+            raise InputError(
+                "The accuracy of the index is measured with questions and texts of a whole tenant: it takes the scope "
+                "of a manager.",
+                hint="Scope(tenant=…, manager=True)",
+            )
+        resolved = scope.resolve(self.database.settings.tenant, tenants_mapped=tenants_mapped(self._sources))
+        asked = index.questions_of(self.database, str(resolved.tenant), questions, sample)
+
+        def ask(question: str, mode: Literal["auto", "exact", "approx"], share: float | None) -> SearchResult:
+            options = SearchOptions(k=k, mode=mode, codes=False, accuracy=accuracy)
+            return self._searcher.search_share(question, scope=resolved, options=options, share=share)
+
+        return index.measure(self.database, ask, asked, k=k, shares=shares, accuracy=accuracy, on_progress=on_progress)
 
     def queue_status(self, *, max_lag: float | None = None) -> queue.QueueStatus:
         """Look at the queue: backlog, lag, failures, claims, paused sources, how fast it is worked off.

@@ -33,7 +33,8 @@ CREATE TABLE /*schema*/RAG_DOCUMENT (
 )
 /
 
--- The vector columns are not here: `model use` adds them in the model's dimension.
+-- The vector columns are not here: `model use` adds them in the model's dimension. HEAD_LENGTH: how many characters of
+-- CONTENT are repeated before the text of the span TEXT_START to TEXT_END.
 CREATE TABLE /*schema*/RAG_CHUNK (
   CHUNK_ID      NUMBER(19) GENERATED ALWAYS AS IDENTITY NOT NULL,
   ENTITY_ID     NUMBER(19) NOT NULL,
@@ -42,6 +43,7 @@ CREATE TABLE /*schema*/RAG_CHUNK (
   SECTION       VARCHAR2(1000 BYTE),
   TEXT_START    NUMBER(19),
   TEXT_END      NUMBER(19),
+  HEAD_LENGTH   NUMBER(4),
   CONTENT       VARCHAR2(4000 BYTE) NOT NULL,
   CONTENT_HASH  VARCHAR2(64 BYTE) NOT NULL,
   TENANT_ID     VARCHAR2(128 BYTE) NOT NULL,
@@ -139,7 +141,8 @@ CREATE TABLE /*schema*/RAG_MODEL (
 /
 
 -- SCOPE_NAME '*' is the installation, else a source's name. Installation: default_tenant, model (physical name),
--- vector_column. Source: fingerprint, paused (why), backfill, counts (JSON text).
+-- vector_column, vector_index (JSON text: how it was built). Source: fingerprint, paused (why), backfill, counts (JSON
+-- text).
 CREATE TABLE /*schema*/RAG_SETTING (
   SCOPE_NAME    VARCHAR2(30 BYTE) NOT NULL,
   SETTING       VARCHAR2(30 BYTE) NOT NULL,
