@@ -108,7 +108,15 @@ class Database:
     def names(self, schema: str, rights: Rights) -> Names:
         """Give the catalog questions of translation for a current schema and whoever asks."""
         embedder = self.embedder
-        return Names(schema, embedder.dimensions, rights.columns, self.max_string_size, rights.permit, embedder.input)
+        return Names(
+            schema,
+            embedder.dimensions,
+            rights.columns,
+            self.max_string_size,
+            rights.permit,
+            embedder.input,
+            self.dictionary.text_index,
+        )
 
     def plan(self, sql: str, schema: str, rights: Rights) -> Plan:
         """Translate a statement, or give the plan that was made since the last DDL: what it does is permitted then."""

@@ -78,6 +78,10 @@ _MODEL = (
     "SELECT digest, dimensions, (SELECT upper(i.value ->> 0) FROM jsonb_each(metadata -> 'input') AS i LIMIT 1)"
     " FROM ora.model WHERE owner = $1 AND name = $2"
 )
+_TEXT_INDEX = """
+SELECT t.sync FROM ora.text_indexes t JOIN pg_class c ON c.oid = t.rel JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relname = $2 AND t.column_name = $3
+"""
 _DATA = "SELECT data FROM ora.model WHERE owner = $1 AND name = $2 AND digest = $3"
 
 
@@ -178,6 +182,15 @@ class Dictionary:
     def grants(self) -> Grants:
         """Give who holds which privileges."""
         return self._kept(("grants",), lambda: Grants((*self._predefined, *self._ask(_PRIVILEGES, "f"))))
+
+    def text_index(self, schema: str, table: str, column: str) -> str | None:
+        """Tell how the CONTEXT index over a column is synchronised: COMMIT or MANUAL; None where there is none."""
+
+        def find() -> str | None:
+            rows = self._ask(_TEXT_INDEX, schema, table, column)
+            return str(rows[0][0]) if rows else None
+
+        return self._kept(("text index", schema, table, column), find)
 
     def type_name(self, oid: int) -> str:
         """Give Oracle's name of a type, or the empty string."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oraclerag.local.engine import aggregates, json_functions, literals, special_forms, vectors
+from oraclerag.local.engine import aggregates, json_functions, literals, oracle_text, special_forms, vectors
 from oraclerag.local.engine.functions import (
     AGGREGATES,
     FUNCTIONS,
@@ -109,6 +109,8 @@ class ExpressionParser(TokenCursor):
 
     def _comparison(self, left: Node, operator: str) -> Node:
         self.position += 1
+        if isinstance(left, oracle_text.Contains):
+            return oracle_text.compared(self, left, operator)
         if operator in ("!=", "^="):
             operator = "<>"
         if self.token.upper in ("ANY", "SOME", "ALL") and self.peek().upper == "(":

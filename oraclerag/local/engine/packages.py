@@ -14,6 +14,7 @@ from typing import Any
 from oraclerag.local.engine import onnx_models
 from oraclerag.local.engine.ddl import questions
 from oraclerag.local.engine.ddl.indexes import rebuild
+from oraclerag.local.engine.ddl.text_indexes import sync_index
 from oraclerag.local.engine.ddl.vector_indexes import GRAPH, PARTITIONS, VectorIndex, statements
 from oraclerag.local.engine.host import Host
 from oraclerag.local.engine.reader import Reader, qualified, unsupported
@@ -287,6 +288,9 @@ ROUTINES: dict[str, tuple[Routine, ...]] = {
     "DBMS_VECTOR.REBUILD_INDEX": (
         Routine(_rebuild_index, ("IDX_NAME",), ("TABLE_NAME", "IDX_VECTOR_COL", *_INDEX_OPTIONS), types=_INDEX_TYPES),
     ),
+    "CTX_DDL.SYNC_INDEX": (
+        Routine(sync_index, ("IDX_NAME",), ("MEMORY", "PART_NAME", "PARALLEL_DEGREE", "MAXTIME", "LOCKING")),
+    ),
     "DBMS_STATS.GATHER_TABLE_STATS": (Routine(_gather_table, ("OWNNAME", "TABNAME"), _STATISTICS),),
     "DBMS_STATS.GATHER_SCHEMA_STATS": (Routine(_gather_schema, ("OWNNAME",), _STATISTICS[1:]),),
     "DBMS_STATS.GATHER_INDEX_STATS": (Routine(_gather_index, ("OWNNAME", "INDNAME"), _STATISTICS),),
@@ -338,8 +342,8 @@ _UNSUPPORTED_PACKAGES = frozenset(
 
 
 def normal_name(name: str) -> str:
-    """Take the schema SYS away from a routine's name."""
-    return name.removeprefix("SYS.")
+    """Take the schemas SYS and CTXSYS away from a routine's name."""
+    return name.removeprefix("SYS.").removeprefix("CTXSYS.")
 
 
 def is_unsupported(name: str) -> bool:

@@ -130,6 +130,11 @@ def _permit_all(accesses: Sequence[Access]) -> None:
 
 
 def _usual_input(_owner: str, _name: str) -> str:
+def _no_text_index(_schema: str, _table: str, _column: str) -> str | None:
+    """Know of no text index."""
+    return None
+
+
     """Give the name that the documented default metadata give a model's input."""
     return "DATA"
 
@@ -141,7 +146,8 @@ class Names:
     ``model_dimensions(owner, name)`` gives a model's dimension or None. ``columns(schema, table)`` gives
     (name, Oracle type name) pairs in order, or None when there is no such table or view. ``max_string_size``: bytes of
     the longest text literal. ``permit`` raises what is said to somebody who may not do what a statement does.
-    ``model_input(owner, name)`` gives the name of a model's input.
+    ``model_input(owner, name)`` gives the name of a model's input. ``text_index(schema, table, column)`` tells how its
+    CONTEXT index is synchronised (COMMIT, MANUAL), None where there is none.
     """
 
     user: str
@@ -150,3 +156,4 @@ class Names:
     max_string_size: int = 32767
     permit: Callable[[Sequence[Access]], None] = _permit_all
     model_input: Callable[[str, str], str] = _usual_input
+    text_index: Callable[[str, str, str], str | None] = _no_text_index

@@ -30,7 +30,7 @@ POSTGRES_VERSION = 18
 DATABASE = "oraclerag"
 """Name of the PostgreSQL database inside the cluster."""
 
-CATALOG = ("types.sql", "functions.sql", "dictionary.sql", "triggers.sql")
+CATALOG = ("types.sql", "functions.sql", "oracle_text.sql", "dictionary.sql", "triggers.sql")
 """The files of the catalog, in the order in which they are loaded."""
 
 SETTINGS = {

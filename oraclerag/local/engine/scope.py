@@ -74,10 +74,10 @@ class Scope:
     """The sources of one query block; ``parent`` is the block around it, whose columns it may use.
 
     ``merged`` are the columns of USING and NATURAL joins, which belong to no single table, with the ORA number that
-    a qualifier before them raises.
+    a qualifier before them raises. ``texts`` are the CONTAINS of the block by their labels.
     """
 
-    __slots__ = ("aliases", "merged", "parent", "references", "sources")
+    __slots__ = ("aliases", "merged", "parent", "references", "sources", "texts")
 
     def __init__(self, parent: Scope | None = None) -> None:
         self.parent = parent
@@ -85,6 +85,7 @@ class Scope:
         self.references: list[Column] = []
         self.merged: dict[str, int] = {}
         self.aliases: dict[str, Node] = {}
+        self.texts: dict[str, Node] = {}
 
     def source(self, alias: str) -> Source | None:
         """Find a source of this block by its alias or table name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from oraclerag.local.engine import casts, json_construction, json_functions, literals, vectors
+from oraclerag.local.engine import casts, json_construction, json_functions, literals, oracle_text, vectors
 from oraclerag.local.engine.functions import FUNCTIONS, WITHOUT_PARENTHESES, check_same_type
 from oraclerag.local.engine.lexer import Token
 from oraclerag.local.engine.operands import Operand, truth
@@ -256,7 +256,7 @@ def _refused_call(parser: ExpressionParser, name: str) -> Node:
 
 
 _KNOWN_BUT_MISSING = """
-    XMLELEMENT XMLAGG XMLFOREST XMLTYPE XMLSERIALIZE EXTRACTVALUE SYS_CONNECT_BY_PATH CONTAINS SCORE PREDICTION
+    XMLELEMENT XMLAGG XMLFOREST XMLTYPE XMLSERIALIZE EXTRACTVALUE SYS_CONNECT_BY_PATH PREDICTION
     PREDICTION_PROBABILITY COLLECT TREAT GROUPING GROUPING_ID PERCENTILE_CONT PERCENTILE_DISC RATIO_TO_REPORT
     SOUNDEX DUMP NEW_TIME TZ_OFFSET ASCIISTR UNISTR NCHR TO_NCHAR VSIZE WIDTH_BUCKET CORR COVAR_POP COVAR_SAMP
     FUZZY_MATCH DBMS_HYBRID_VECTOR.SEARCH
@@ -308,3 +308,4 @@ CALLS: dict[str, Callable[[ExpressionParser, str], Node]] = {
     **json_functions.CALLS,
     **dict.fromkeys(_KNOWN_BUT_MISSING, _refused_call),
 }
+    **oracle_text.CALLS,

@@ -91,6 +91,7 @@ BEGIN
         DELETE FROM ora.check_note WHERE relation = dropped.objid;
         DELETE FROM ora.row_movement WHERE relation = dropped.objid;
         DELETE FROM ora.storage_note WHERE relation = dropped.objid;
+      DELETE FROM ora.text_indexes WHERE idx = dropped.objid;
         IF dropped.object_type = 'table' THEN -- a view may be made again in the same moment
           DELETE FROM ora.privileges WHERE owner = dropped.schema_name AND object = dropped.object_name;
         END IF;
@@ -284,7 +285,7 @@ CREATE FUNCTION ora.is_descending(options int2vector) RETURNS bool LANGUAGE sql 
   SELECT coalesce(bool_or(o & 1 = 1), false) FROM unnest(options::int2[]) o $$;
 CREATE VIEW ora."ALL_INDEXES" AS
   SELECT ora.name(t.nspname) AS "OWNER", ora.name(i.relname) AS "INDEX_NAME",
-    CASE WHEN v.idx IS NOT NULL THEN 'VECTOR' WHEN x.indexprs IS NOT NULL OR ora.is_descending(x.indoption) THEN 'FUNCTION-BASED NORMAL' ELSE 'NORMAL' END::ora.varchar2 AS "INDEX_TYPE",
+    CASE WHEN v.idx IS NOT NULL THEN 'VECTOR' WHEN o.idx IS NOT NULL THEN 'DOMAIN' WHEN x.indexprs IS NOT NULL OR ora.is_descending(x.indoption) THEN 'FUNCTION-BASED NORMAL' ELSE 'NORMAL' END::ora.varchar2 AS "INDEX_TYPE",
     ora.name(t.nspname) AS "TABLE_OWNER", ora.name(t.relname) AS "TABLE_NAME", 'TABLE'::ora.varchar2 AS "TABLE_TYPE",
     CASE WHEN x.indisunique THEN 'UNIQUE' ELSE 'NONUNIQUE' END::ora.varchar2 AS "UNIQUENESS", 'DISABLED'::ora.varchar2 AS "COMPRESSION",
     NULL::numeric AS "PREFIX_LENGTH", coalesce(s.tablespace, 'USERS')::ora.varchar2 AS "TABLESPACE_NAME",
@@ -292,27 +293,28 @@ CREATE VIEW ora."ALL_INDEXES" AS
     coalesce(v.status, 'VALID')::ora.varchar2 AS "STATUS", CASE WHEN i.reltuples >= 0 THEN i.reltuples::numeric END AS "NUM_ROWS",
     pg_stat_get_last_analyze_time(t.oid)::timestamp::ora.odate AS "LAST_ANALYZED", '1'::ora.varchar2 AS "DEGREE", 'NO'::ora.varchar2 AS "PARTITIONED", 'N'::ora.varchar2 AS "TEMPORARY",
     CASE WHEN i.relname LIKE 'SYS\_C%' THEN 'Y' ELSE 'N' END::ora.varchar2 AS "GENERATED", 'N'::ora.varchar2 AS "SECONDARY",
-    NULL::ora.varchar2 AS "ITYP_OWNER", NULL::ora.varchar2 AS "ITYP_NAME", NULL::ora.varchar2 AS "PARAMETERS",
-    NULL::ora.varchar2 AS "DOMIDX_STATUS", NULL::ora.varchar2 AS "DOMIDX_OPSTATUS",
-    CASE WHEN x.indexprs IS NOT NULL AND v.idx IS NULL THEN 'ENABLED' END::ora.varchar2 AS "FUNCIDX_STATUS",
+    CASE WHEN o.idx IS NOT NULL THEN 'CTXSYS' END::ora.varchar2 AS "ITYP_OWNER", CASE WHEN o.idx IS NOT NULL THEN 'CONTEXT' END::ora.varchar2 AS "ITYP_NAME",
+    o.parameters::ora.varchar2 AS "PARAMETERS",
+    CASE WHEN o.idx IS NOT NULL THEN 'VALID' END::ora.varchar2 AS "DOMIDX_STATUS", CASE WHEN o.idx IS NOT NULL THEN 'VALID' END::ora.varchar2 AS "DOMIDX_OPSTATUS",
+    CASE WHEN x.indexprs IS NOT NULL AND v.idx IS NULL AND o.idx IS NULL THEN 'ENABLED' END::ora.varchar2 AS "FUNCIDX_STATUS",
     'NO'::ora.varchar2 AS "JOIN_INDEX", 'VISIBLE'::ora.varchar2 AS "VISIBILITY",
     CASE WHEN EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.oid AND k.contype IN ('p', 'u')) THEN 'YES' ELSE 'NO' END::ora.varchar2 AS "CONSTRAINT_INDEX",
     v.subtype::ora.varchar2 AS "INDEX_SUBTYPE"
   FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN ora.relations t ON t.oid = x.indrelid
-    LEFT JOIN ora.vector_indexes v ON v.idx = i.oid LEFT JOIN ora.storage_note s ON s.relation = i.oid
+    LEFT JOIN ora.vector_indexes v ON v.idx = i.oid LEFT JOIN ora.text_indexes o ON o.idx = i.oid LEFT JOIN ora.storage_note s ON s.relation = i.oid
   WHERE i.relname NOT LIKE '%$NULLS';
 SELECT ora.own_view('USER_INDEXES', 'ALL_INDEXES', 'OWNER');
 
 CREATE VIEW ora."ALL_IND_COLUMNS" AS
   SELECT ora.name(t.nspname) AS "INDEX_OWNER", ora.name(i.relname) AS "INDEX_NAME", ora.name(t.nspname) AS "TABLE_OWNER",
     ora.name(t.relname) AS "TABLE_NAME",
-    CASE WHEN a.attname IS NOT NULL AND (x.indoption::int2[])[k.position - 1] & 1 = 0 THEN a.attname::text
+    CASE WHEN o.idx IS NOT NULL THEN o.column_name WHEN a.attname IS NOT NULL AND (x.indoption::int2[])[k.position - 1] & 1 = 0 THEN a.attname::text
       ELSE 'SYS_NC' || lpad(k.position::text, 5, '0') || '$' END::ora.varchar2 AS "COLUMN_NAME",
     k.position::numeric AS "COLUMN_POSITION", 22::numeric AS "COLUMN_LENGTH", 0::numeric AS "CHAR_LENGTH",
     CASE WHEN (x.indoption::int2[])[k.position - 1] & 1 = 1 THEN 'DESC' ELSE 'ASC' END::ora.varchar2 AS "DESCEND"
   FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN ora.relations t ON t.oid = x.indrelid
     CROSS JOIN LATERAL unnest(x.indkey::int2[]) WITH ORDINALITY k(number, position)
-    LEFT JOIN ora.vector_indexes v ON v.idx = i.oid
+    LEFT JOIN ora.vector_indexes v ON v.idx = i.oid LEFT JOIN ora.text_indexes o ON o.idx = i.oid
     LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number AND k.number > 0
   WHERE i.relname NOT LIKE '%$NULLS';
 SELECT ora.own_view('USER_IND_COLUMNS', 'ALL_IND_COLUMNS', 'INDEX_OWNER', 'TABLE_OWNER');
@@ -394,7 +396,9 @@ CREATE VIEW ora."ALL_DIRECTORIES" AS
   WHERE ora.sees('SYS', name) OR (SELECT ora.may('CREATE ANY DIRECTORY', 'DROP ANY DIRECTORY'));
 CREATE VIEW ora."ALL_USERS" AS
   SELECT name::ora.varchar2 AS "USERNAME", (100 + row_number() OVER (ORDER BY created, name))::numeric AS "USER_ID", created::timestamp::ora.odate AS "CREATED",
-    'NO'::ora.varchar2 AS "COMMON", 'N'::ora.varchar2 AS "ORACLE_MAINTAINED" FROM ora.users;
+    'NO'::ora.varchar2 AS "COMMON", 'N'::ora.varchar2 AS "ORACLE_MAINTAINED" FROM ora.users
+  UNION ALL -- Oracle Text is installed
+  SELECT 'CTXSYS'::ora.varchar2, 88::numeric, NULL::ora.odate, 'YES'::ora.varchar2, 'Y'::ora.varchar2;
 CREATE VIEW ora."USER_USERS" AS
   SELECT "USERNAME", "USER_ID", 'OPEN'::ora.varchar2 AS "ACCOUNT_STATUS", 'USERS'::ora.varchar2 AS "DEFAULT_TABLESPACE",
     'TEMP'::ora.varchar2 AS "TEMPORARY_TABLESPACE", "CREATED" FROM ora."ALL_USERS" WHERE "USERNAME"::text = ora.usr();

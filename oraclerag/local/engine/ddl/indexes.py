@@ -10,6 +10,7 @@ from oraclerag.local.engine.ddl import notes, questions
 from oraclerag.local.engine.ddl.action import Action
 from oraclerag.local.engine.ddl.questions import StoredColumn
 from oraclerag.local.engine.ddl.table_options import PhysicalOptions, read_physical_option
+from oraclerag.local.engine.ddl.text_indexes import create_text_index, is_text_index
 from oraclerag.local.engine.host import Host
 from oraclerag.local.engine.lexer import tokenize
 from oraclerag.local.engine.reader import Reader, literal, qualified, unsupported
@@ -46,6 +47,9 @@ def create_index(reader: Reader, host: Host, *, unique: bool, bitmap: bool = Fal
     if reader.peek().kind in {"word", "quoted"} and reader.word() != "USING":
         alias = reader.identifier(906, "missing left parenthesis")
     read = _items(reader, host, alias or table)
+    if reader.sees("INDEXTYPE") and not unique and not bitmap:
+        column = read[0].column if len(read) == 1 else None
+        return create_text_index(reader, host, (schema, name), (table_schema, table), column, guard=guard)
     options = PhysicalOptions()
     _index_options(reader, options)
     if bitmap:
@@ -302,7 +306,7 @@ def drop_index(reader: Reader, host: Host) -> Action:
     owner, name = reader.name(953, "missing or invalid index name")
     schema = owner or host.schema
     reader.accept("ONLINE")
-    reader.accept("FORCE")
+    force = reader.accept("FORCE")
     reader.expect_nothing()
 
     def run() -> None:
@@ -313,6 +317,8 @@ def drop_index(reader: Reader, host: Host) -> Action:
             raise OraError(1418, "specified index does not exist")
         if index.of_key:
             raise OraError(2429, "cannot drop index used for enforcement of unique/primary key")
+        if force and not index.vector and not is_text_index(host, schema, name):
+            raise OraError(29862, "cannot specify FORCE option for dropping non-domain index")
         host.change([f"DROP INDEX {qualified(schema, name)}"])
 
     return run
