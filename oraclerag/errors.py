@@ -16,6 +16,8 @@
     │   ├── Contention                retryable: deadlock, row locked, serialisation
     │   ├── SpaceExhausted
     │   ├── ParallelDml               the service modifies tables in parallel
+    │   ├── RowsHidden                row security hides rows from who must see all
+    │   ├── TextSearchFailed          Oracle Text refused the text leg of a hybrid search
     │   └── StatementFailed
     ├── SchemaError
     │   ├── SchemaMissing
@@ -77,6 +79,7 @@ __all__ = [
     "StatementFailed",
     "TemplateError",
     "UnknownSource",
+    "TextSearchFailed",
 ]
 
 
@@ -199,6 +202,16 @@ class SchemaError(OracleRagError):
 
 class SchemaMissing(SchemaError):
     """The tables of oraclerag are not there."""
+class TextSearchFailed(DatabaseError):
+    """Oracle Text refused the text leg of a hybrid search."""
+
+    code = "TEXT_SEARCH_FAILED"
+    default_hint = (
+        "`oraclerag index status` shows the text index, `oraclerag index rebuild --lexical` makes it anew; a search "
+        "that is not hybrid does without it."
+    )
+
+
 
     code = "SCHEMA_MISSING"
     default_hint = "Run `oraclerag migrate` (or `oraclerag provision` for a new database)."

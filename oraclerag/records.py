@@ -284,7 +284,9 @@ class SearchResult:
     ``approximate``: whether the vector index may have been used, ``reason`` says why or why not; ``truncated``: whether
     the question was longer than the model reads; ``codes``: the error codes that the search was scoped to,
     ``codes_missing``: those that no visible chunk names; ``statement``: the SQL that was run last (no values);
-    ``statements``: how many were sent.
+    ``statements``: how many were sent. ``text_leg`` of a hybrid search: "oracle text", "plain" (the words were looked
+    for in the nearest chunks only) or None, ``text_reason`` says why; ``text_pending``: how many changed chunks the
+    text index does not know yet, None where that cannot be read.
     """
 
     hits: tuple[Hit, ...]
@@ -298,6 +300,9 @@ class SearchResult:
     seconds: float = 0.0
 
     def __iter__(self) -> Iterator[Hit]:
+    text_leg: Literal["oracle text", "plain"] | None = None
+    text_reason: str = ""
+    text_pending: int | None = None
         return iter(self.hits)
 
     def __len__(self) -> int:

@@ -56,6 +56,13 @@ def search(
     min_score: Annotated[
         float | None, typer.Option("--min-score", metavar="SCORE", help="The least similarity of a hit, up to 1.")
     ] = None,
+    hybrid: Annotated[bool, typer.Option("--hybrid", help="The question's words count beside its meaning.")] = False,
+    weights: Annotated[
+        str | None, typer.Option("--weights", metavar="V,T", help="Weights of vector and text, such as 1,0.5.")
+    ] = None,
+    candidates: Annotated[
+        int | None, typer.Option("--candidates", metavar="N", help="How many each of the two gives (default: 4 × k).")
+    ] = None,
     show_sql: Annotated[bool, typer.Option("--show-sql", help="Print the statement too (stderr).")] = False,
     json: Json = False,
 ) -> None:
@@ -81,6 +88,9 @@ def search(
         mode=cast("Any", mode),
         accuracy=accuracy,
         min_score=min_score,
+        hybrid=hybrid,
+        weights=_weights(weights),
+        candidates=candidates,
     )
     with opened() as rag:
         result = rag.search(question, scope=scope(tenant, owner, group, manager=manager), **options)
@@ -91,6 +101,11 @@ def search(
     if result.codes_missing:
         without = "was searched without it" if result.hits else "--fallback searches without it"
         screen.say(f"No text that this scope may see names {' or '.join(result.codes_missing)}; {without}.")
+    if hybrid and result.text_leg != "oracle text":
+        way = "Words count among the nearest texts only" if result.text_leg else "Searched by meaning alone"
+        screen.say(f"{way}: {result.text_reason}.")
+    if result.text_pending:
+        screen.say(f"The text index does not know {result.text_pending:,} changed texts yet.")
     if result.truncated:
         screen.say("The question is longer than the model reads; only its beginning was searched for.")
     if json:
@@ -113,6 +128,20 @@ def _time(text: str | None, option: str) -> dt.datetime | dt.date | None:
         return dt.date.fromisoformat(text) if len(text) == len("2026-01-31") else dt.datetime.fromisoformat(text)
     except ValueError:
         raise typer.BadParameter(f"{option} takes a date or a time in ISO 8601, not {text!r}.") from None
+
+
+def _weights(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    vector, comma, words = text.partition(",")
+    try:
+        if not comma:
+            raise ValueError
+        return (float(vector), float(words))
+    except ValueError:
+        raise typer.BadParameter(
+            f"--weights takes two numbers with a comma between, such as 1,0.5, not {text!r}."
+        ) from None
 
 
 def _conditions(texts: list[str], option: str) -> dict[str, str]:

@@ -134,7 +134,7 @@ def test_a_manual_index_knows_what_it_was_told(account: Account) -> None:
         assert found(cursor, "zebra") == [1, 2]
         assert cursor.execute(pending).fetchone() == (0,)
         cursor.execute("DROP INDEX D_TEXT FORCE")
-        with pytest.raises(oracledb.DatabaseError, match="ORA-20000.*\n.*DRG-10599"):
+        with pytest.raises(oracledb.DatabaseError, match=r"ORA-20000.*\n.*DRG-10599"):
             found(cursor, "zebra")
 
 

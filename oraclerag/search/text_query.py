@@ -1,0 +1,98 @@
+"""A question → the words that its text leg looks for, and the Oracle Text query of them; pure text work.
+
+Whatever a person types is data: every word stands in braces, so no character and no reserved word of Oracle Text means
+anything, and no question is a syntax error. Words are joined with ACCUM, which ranks what has more of them higher;
+error codes and identifiers (``ORA-00060``, ``AP_INVOICES_ALL``) are phrases, because the default lexer of a CONTEXT
+index parts words at punctuation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from oraclerag import error_codes
+
+__all__ = ["MAX_TERMS", "Term", "TextQuery", "text_query"]
+
+MAX_TERMS = 32
+"""The most words and phrases that are looked for; of a longer question the codes and what comes first."""
+
+_MAX_BYTES = 900  # of the whole query: it is bound inside a function, where over 1,000 bytes it would be a LONG
+_MAX_TOKEN_BYTES = 64  # what the index keeps of a token
+
+# A point or comma between digits may part tokens or not: the lexer of the index decides, for the text and for this.
+_TOKEN = r"[^\W_]+(?:(?<=\d)[.,](?=\d)[^\W_]+)*"  # noqa: S105 - of a text
+_PIECE = re.compile(rf"{_TOKEN}(?:[-_/.:$#@]+{_TOKEN})*")
+_PARTS = re.compile(_TOKEN)
+_IDENTIFIER = re.compile(r"[\d_$#]")
+
+# Words that say nothing of what is looked for, in the two languages that are measured. They are left out while there
+# are others: ACCUM counts words, and would rank a text that has all of them above one that has the word that matters.
+_FUNCTION_WORDS = frozenset(
+    """
+    a about after all also am an and any are as at be because been before being both but by can could did do does doing
+    each for from had has have having he her here his how i if in into is it its itself just me more most my no not of
+    on or other our ours out over own same she should so some such than that the their theirs them then there these
+    they this those through to too under until up very was we were what when where which while who whom why will with
+    would you your yours
+    al algo como con cual cuando cuándo cuál cómo de del desde donde dónde e el ella ellas ellos en entre era es esa ese
+    eso esta está están estas este esto estos fue ha han hasta hay la las le les lo los me mi más muy ni no nos o os
+    para pero por porque qué que quien quién se sea ser si sin sobre son su sus también te tiene tu u un una uno unos y
+    ya yo
+    """.split()  # noqa: SIM905
+)
+
+Term = tuple[str, ...]
+"""A word, or the tokens of a phrase."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuery:
+    """What the text leg looks for; false where the question has no word."""
+
+    terms: tuple[Term, ...] = field(repr=False)
+
+    def __bool__(self) -> bool:
+        return bool(self.terms)
+
+    @property
+    def contains(self) -> str:
+        """The query for CONTAINS: ``{late} ACCUM {ORA} {00060}``; at most 1,000 bytes."""
+        return " ACCUM ".join(map(_phrase, self.terms))
+
+
+def text_query(question: str) -> TextQuery:
+    """Read the words of a question: codes first, then the others in order, each once, whatever their case."""
+    kept: dict[Term, Term] = {}
+    size = 0
+    pieces = list(_pieces(question))
+    telling = [term for term in pieces if len(term) > 1 or term[0].lower() not in _FUNCTION_WORDS]
+    for term in (*_codes(question), *(telling or pieces)):
+        key = tuple(token.lower() for token in term)
+        if key in kept or any(len(token.encode("utf-8", "replace")) > _MAX_TOKEN_BYTES for token in term):
+            continue
+        size += len(_phrase(term).encode("utf-8", "replace")) + len(" ACCUM ")
+        if size > _MAX_BYTES or len(kept) == MAX_TERMS:
+            break
+        kept[key] = term
+    return TextQuery(tuple(kept.values()))
+
+
+def _codes(question: str) -> Iterator[Term]:
+    for found in error_codes.find(question, any_case=True):
+        yield tuple(_PARTS.findall(found.code))
+
+
+def _pieces(question: str) -> Iterator[Term]:
+    for match in _PIECE.finditer(question):
+        tokens = tuple(_PARTS.findall(match[0]))
+        if len(tokens) > 1 and _IDENTIFIER.search(match[0]):
+            yield tokens
+        else:  # two words that a hyphen or a slash joins are found apart too
+            yield from ((token,) for token in tokens)
+
+
+def _phrase(term: Term) -> str:
+    return " ".join("{" + token.replace("}", "}}") + "}" for token in term)
