@@ -71,6 +71,12 @@ class Limits:
                 f"not be found.",
                 hint='Take a smaller size, preset = "fit", or a model that reads more; allow_truncation insists.',
             )
+        least = self.count(self.prefix) + _ROOM
+        if wanted < least:
+            raise ConfigurationError(
+                f"chunk_size_tokens is {wanted}, but must be at least {least}: the model's special tokens and passage "
+                f"prefix take {least - _ROOM} of them."
+            )
         return dataclasses.replace(self, tokens=wanted)
 
     def part(self, divisor: int) -> Limits:
