@@ -69,6 +69,7 @@ __all__ = [
     "OracleRagError",
     "ParallelDml",
     "PrivilegeMissing",
+    "RowsHidden",
     "SchemaError",
     "SchemaMissing",
     "SchemaOutdated",
@@ -78,8 +79,8 @@ __all__ = [
     "SpaceExhausted",
     "StatementFailed",
     "TemplateError",
-    "UnknownSource",
     "TextSearchFailed",
+    "UnknownSource",
 ]
 
 
@@ -188,20 +189,19 @@ class ParallelDml(DatabaseError):
     )
 
 
+class RowsHidden(DatabaseError):
+    """Row security hides rows of the tables from this database user."""
+
+    code = "ROWS_HIDDEN"
+    default_hint = "Run it as the database user of the workers, whom `oraclerag security install --worker` names."
+
+
 class StatementFailed(DatabaseError):
     """A statement failed."""
 
     code = "STATEMENT_FAILED"
 
 
-class SchemaError(OracleRagError):
-    """The tables of oraclerag are not as this version needs them."""
-
-    code = "SCHEMA"
-
-
-class SchemaMissing(SchemaError):
-    """The tables of oraclerag are not there."""
 class TextSearchFailed(DatabaseError):
     """Oracle Text refused the text leg of a hybrid search."""
 
@@ -212,6 +212,14 @@ class TextSearchFailed(DatabaseError):
     )
 
 
+class SchemaError(OracleRagError):
+    """The tables of oraclerag are not as this version needs them."""
+
+    code = "SCHEMA"
+
+
+class SchemaMissing(SchemaError):
+    """The tables of oraclerag are not there."""
 
     code = "SCHEMA_MISSING"
     default_hint = "Run `oraclerag migrate` (or `oraclerag provision` for a new database)."
