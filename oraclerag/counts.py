@@ -17,6 +17,7 @@ from oraclerag.filters import SHARE
 from oraclerag.in_force import put
 from oraclerag.records import DrainReport
 from oraclerag.scope import Scope
+from oraclerag.security import require_unrestricted
 from oraclerag.statements import Statements
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def refresh(database: Database) -> Counts:
     """Count the chunks and keep the numbers; one pass over RAG_CHUNK, in a transaction of its own."""
     statements = Statements("counts", database.schema)
     with database.transaction() as connection, connection.cursor() as cursor, own_tables():
+        require_unrestricted(connection, database.schema, "Who counts the chunks")
         known = set(read(connection, database.schema))
         cursor.execute(statements["count"])
         counted: dict[str, dict[str, Population]] = {}

@@ -205,6 +205,7 @@ class Database:
         self._own_pool: oracledb.ConnectionPool | None = None
         self._schema = identifier(settings.schema, "schema") if settings.schema else None
         self._guard = threading.Lock()
+        self._discarded: set[int] = set()  # ids of connections that are lent
 
     @property
     def schema(self) -> str:
@@ -260,8 +261,9 @@ class Database:
             raise
         finally:
             # release rolls back; a dead connection is dropped by the pool
+            end = pool.drop if self._is_discarded(connection) else pool.release
             with contextlib.suppress(oracledb.Error):
-                pool.release(connection)
+                end(connection)
 
     @contextlib.contextmanager
     def _engine_connection(self, engine: sqlalchemy.Engine) -> Iterator[oracledb.Connection]:
@@ -269,8 +271,12 @@ class Database:
             proxied = engine.raw_connection()
         try:
             connection = driver_connection(_Proxied(proxied))
-            with driver_types(connection):
-                yield connection
+            try:
+                with driver_types(connection):
+                    yield connection
+            finally:
+                if self._is_discarded(connection):
+                    proxied.invalidate()
         finally:
             proxied.close()
 
@@ -286,6 +292,17 @@ class Database:
                 raise
             with translated():
                 connection.commit()
+
+    def discard(self, connection: oracledb.Connection) -> None:
+        """Have a connection that :meth:`connect` has lent closed at the end of its block, and lent to nobody else."""
+        with self._guard:
+            self._discarded.add(id(connection))
+
+    def _is_discarded(self, connection: oracledb.Connection) -> bool:
+        with self._guard:
+            found = id(connection) in self._discarded
+            self._discarded.discard(id(connection))
+        return found
 
     def sqlalchemy_engine(self) -> sqlalchemy.Engine:
         """Give the caller's Engine, or make one that keeps no connections of its own.

@@ -43,6 +43,7 @@ from oraclerag.merge import SLICE, Merge, Merged, Write
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.records import NO_TENANT, Claimed, DrainReport, Held, SourceKey, fingerprint_half
 from oraclerag.render import UNFORESEEN, blamed, read, rendered
+from oraclerag.security import require_unrestricted
 from oraclerag.source import Source
 
 __all__ = ["WorkerState", "drain"]
@@ -59,6 +60,8 @@ _COME_BACK_SOON = 0.25  # seconds before those that others hold are tried again:
 _LEASES_PER_CALL = 3
 
 _LAST_CALL = 5.0  # seconds that giving back may wait for the database when a signal has interrupted a batch
+
+_UNRESTRICTED = 60.0  # seconds for which a worker trusts that nothing is hidden from it
 
 _MOST_LOST = 10_000  # entities of lost connections that a worker remembers
 
@@ -79,6 +82,7 @@ class WorkerState:
     lost: Counter[int] = field(default_factory=Counter)
     warned: set[str] = field(default_factory=set)
     jitter: random.Random = field(default_factory=random.Random)
+    unrestricted_until: float = 0.0  # by the monotonic clock
 
 
 def drain(
@@ -99,6 +103,7 @@ def drain(
     state = state if state is not None else WorkerState()
     try:
         with _queue(database, settings, _LEASES_PER_CALL * settings.lease) as (connection, queue):
+            _require_unrestricted(connection, database.schema, state)
             _give_back_unreported(queue, state)
             batch = _Batch(connection, database.schema, queue, sources, settings, state, keys)
             try:
@@ -114,6 +119,13 @@ def drain(
     if report.claimed:
         batch.tell(report)
     return report
+
+
+def _require_unrestricted(connection: oracledb.Connection, schema_name: str, state: WorkerState) -> None:
+    """Refuse to work where row security hides entities: none could be held, and their rows would come back for ever."""
+    if time.monotonic() >= state.unrestricted_until:
+        require_unrestricted(connection, schema_name, "A worker")
+        state.unrestricted_until = time.monotonic() + _UNRESTRICTED
 
 
 @contextlib.contextmanager

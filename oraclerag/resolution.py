@@ -14,6 +14,7 @@ from oraclerag.enqueue import enqueue
 from oraclerag.errors import InputError
 from oraclerag.records import ENVELOPE, Action, Resolution, SourceKey
 from oraclerag.scope import Scope
+from oraclerag.security import reading, writing
 from oraclerag.source import Source, tenants_mapped
 from oraclerag.source.base import in_utc
 from oraclerag.source.resolution import RESOLUTION_SOURCE
@@ -62,7 +63,7 @@ class Resolutions:
             "analysis": resolution.analysis,
             "fix": resolution.fix,
         }
-        with self._database.transaction() as connection, connection.cursor() as cursor, own_tables():
+        with writing(self._database, tenant) as connection, connection.cursor() as cursor, own_tables():
             if resolution.id is None:
                 made = cursor.var(oracledb.DB_TYPE_NUMBER)
                 cursor.setinputsizes(**_KINDS)
@@ -79,16 +80,18 @@ class Resolutions:
 
     def get(self, number: int, *, scope: Scope) -> Resolution:
         """Give a resolution. Raises InputError where the scope sees none of this number."""
-        with self._database.connect() as connection, connection.cursor() as cursor, own_tables():
-            return self._one(cursor, number, self._resolved(scope))
+        resolved = self._resolved(scope)
+        with reading(self._database, resolved.tenant) as (connection, _), connection.cursor() as cursor, own_tables():
+            return self._one(cursor, number, resolved)
 
     def list(self, *, scope: Scope, validated: bool | None = None, limit: int = 50) -> list[Resolution]:
         """Give the youngest, at most ``limit`` (1 to 10,000): those ``validated`` or not, or both."""
         if not 1 <= limit <= _MOST:
             raise InputError(f"limit is {limit}, but must be between 1 and {_MOST:,}.")
-        seen, binds = self._seen(self._resolved(scope))
+        resolved = self._resolved(scope)
+        seen, binds = self._seen(resolved)
         binds |= {"validated": 2 if validated is None else int(validated), "how_many": limit}
-        with self._database.connect() as connection, connection.cursor() as cursor, own_tables():
+        with reading(self._database, resolved.tenant) as (connection, _), connection.cursor() as cursor, own_tables():
             cursor.execute(self._statements.with_names("list", seen=seen), binds, fetch_lobs=False)
             return [_resolution(row) for row in cursor]
 
@@ -99,7 +102,7 @@ class Resolutions:
         resolved = self._resolved(scope)
         seen, binds = self._seen(resolved)
         binds |= {"validated_by": by, "validated_at": in_utc(at, "UTC"), "resolution_id": number}
-        with self._database.transaction() as connection, connection.cursor() as cursor, own_tables():
+        with writing(self._database, resolved.tenant) as connection, connection.cursor() as cursor, own_tables():
             cursor.setinputsizes(validated_at=oracledb.DB_TYPE_TIMESTAMP)
             cursor.execute(self._statements.with_names("validate", seen=seen), binds)
             if not cursor.rowcount:
@@ -111,7 +114,7 @@ class Resolutions:
         """Take a resolution away; commits. Once a worker has seen it, nobody finds it any more."""
         resolved = self._resolved(scope)
         seen, binds = self._seen(resolved)
-        with self._database.transaction() as connection, connection.cursor() as cursor, own_tables():
+        with writing(self._database, resolved.tenant) as connection, connection.cursor() as cursor, own_tables():
             cursor.execute(self._statements.with_names("remove", seen=seen), binds | {"resolution_id": number})
             if not cursor.rowcount:
                 raise _missing(number, resolved.tenant)

@@ -36,6 +36,7 @@ from oraclerag.records import (
     fingerprint_half,
 )
 from oraclerag.render import read, rendered
+from oraclerag.security import require_unrestricted
 from oraclerag.source import Source, SourceRead
 from oraclerag.source.ranges import KeyRange, key_ranges
 from oraclerag.statements import Statements, quoted
@@ -75,6 +76,7 @@ def audit(
     tenant = source.narrowed(tenant)
     began = time.monotonic()
     with database.connect() as connection:
+        require_unrestricted(connection, database.schema, "An audit")  # what is hidden would be missing or gone
         model = active_model(connection, database.schema, configured=settings.embedding_model)
         run = _Audit(connection, database.schema, source, model, tenant=tenant, examples=examples, repair=repair)
         run.require_settings()

@@ -23,6 +23,7 @@ from oraclerag.merge import Write, text_hash
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.records import BackfillEstimate, Claimed, fingerprint_half
 from oraclerag.render import read, rendered
+from oraclerag.security import require_unrestricted
 from oraclerag.source import Source, SourceRead
 from oraclerag.source.ranges import KeyRange
 from oraclerag.statements import Statements
@@ -53,6 +54,7 @@ def estimate(
     tenant = source.narrowed(tenant)
     seed = seed if seed is not None else random.randrange(2**32)  # noqa: S311 - a sample, no secret
     with database.connect() as connection:
+        require_unrestricted(connection, database.schema, "A backfill")
         model = active_model(connection, database.schema, configured=settings.embedding_model)
         sql = Statements("backfill", database.schema)
         fingerprint = source.fingerprint(model)

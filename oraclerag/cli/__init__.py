@@ -28,6 +28,7 @@ from oraclerag.cli import (
     queue,
     resolution,
     search,
+    security,
     source,
     status,
     verify_oracle,
@@ -41,7 +42,7 @@ __all__ = ["app", "main"]
 # The order of --help is the order in which one meets the verbs.
 _ORDER = (
     "demo", "local", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "worker", "queue",
-    "ingest", "resolution", "chunk", "search", "index", "audit", "status",
+    "ingest", "resolution", "chunk", "search", "index", "audit", "security", "status",
     "verify-oracle",
 )  # fmt: skip
 
@@ -65,7 +66,7 @@ app = typer.Typer(
 )
 for part in (demo, provision, source, backfill, worker, chunk, search, audit, status, verify_oracle):
     part.register(app)
-for group in (local, model, source, queue, ingest, resolution, index):
+for group in (local, model, source, queue, ingest, resolution, index, security):
     app.add_typer(group.group)
 
 

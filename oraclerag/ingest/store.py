@@ -14,6 +14,7 @@ from oraclerag.database import Database, code_of, driver_types, in_list, own_tab
 from oraclerag.enqueue import enqueue_many
 from oraclerag.errors import Contention, OracleRagError
 from oraclerag.records import SourceKey, Visibility
+from oraclerag.security import reading, writing
 from oraclerag.source import Source
 from oraclerag.source.file import FILE_SOURCE
 from oraclerag.statements import Statements
@@ -76,12 +77,17 @@ class Store:
     def __init__(self, database: Database, sources: Mapping[str, Source], tenant: str, collection: str) -> None:
         self._database = database
         self._sources = sources
+        self._tenant = tenant
         self._place = {"tenant_id": tenant, "collection": collection}
 
     def known(self, names: Sequence[str]) -> dict[str, Stored]:
         """Give what there is of files, by name."""
         found: dict[str, Stored] = {}
-        with self._database.connect() as connection, connection.cursor() as cursor, driver_types(connection):
+        with (
+            reading(self._database, self._tenant) as (connection, _),
+            connection.cursor() as cursor,
+            driver_types(connection),
+        ):
             sql = Statements("ingest", self._database.schema)
             for part in parts(names):
                 listed, binds = in_list(part)
@@ -117,7 +123,7 @@ class Store:
 
     def below(self, beginning: str, kind: str) -> dict[str, int]:
         """Give the ids of the files of a kind whose names begin so, by name."""
-        with self._database.connect() as connection, connection.cursor() as cursor, own_tables():
+        with reading(self._database, self._tenant) as (connection, _), connection.cursor() as cursor, own_tables():
             cursor.arraysize = cursor.prefetchrows = 1000
             statement = Statements("ingest", self._database.schema)["below"]
             cursor.execute(statement, {**self._place, "beginning": beginning, "file_kind": kind})
@@ -127,7 +133,7 @@ class Store:
         """Delete files and enqueue that they are gone, some hundred in one transaction; gives them as they are done."""
         for part in parts(file_ids, _REMOVED_AT_ONCE):
             keys = [self._key(file_id) for file_id in part]
-            with self._database.transaction() as connection:
+            with writing(self._database, self._tenant) as connection:
                 rows = [{"tenant_id": self._place["tenant_id"], "file_id": file_id} for file_id in part]
                 with connection.cursor() as cursor, own_tables():
                     cursor.executemany(Statements("ingest", self._database.schema)["remove_file"], rows)
@@ -135,7 +141,7 @@ class Store:
             yield from keys
 
     def _add(self, row: FileRow, hashed: str) -> SourceKey:
-        with self._database.transaction() as connection, connection.cursor() as cursor:
+        with writing(self._database, self._tenant) as connection, connection.cursor() as cursor:
             sql = Statements("ingest", self._database.schema)
             named = {**self._place, "file_path": row.name}
             with own_tables():
@@ -153,7 +159,7 @@ class Store:
         name = "change_details" if stored.body_hash == hashed else "change_file"
         if name == "change_file":
             binds["body"] = row.body
-        with self._database.transaction() as connection, connection.cursor() as cursor:
+        with writing(self._database, self._tenant) as connection, connection.cursor() as cursor:
             with own_tables():
                 cursor.setinputsizes(**{bind: kind for bind, kind in _KINDS.items() if bind in binds})
                 cursor.execute(Statements("ingest", self._database.schema)[name], binds)

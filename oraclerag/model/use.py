@@ -12,6 +12,7 @@ from oraclerag.errors import Contention, EmbeddingDimensionMismatch, ModelError,
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.model.installed import LoadedModel, refuse_open_transaction, statements
 from oraclerag.model.verify import verify_model
+from oraclerag.security import require_unrestricted
 from oraclerag.statements import identifier
 
 __all__ = ["COLUMN", "use_model"]
@@ -47,7 +48,8 @@ def use_model(connection: oracledb.Connection, name: str, *, schema: str, rebuil
         if (settings["model"], dimensions) == (model.physical_name, model.dimensions):
             return active_model(connection, schema)
         if before != model.physical_name or dimensions != model.dimensions:
-            if dimensions is not None:
+            if dimensions is not None:  # a column whose rows are hidden would be dropped as an empty one
+                require_unrestricted(connection, schema, "Who changes the model")
                 _refuse_vectors(cursor, schema, column, dimensions, model, rebuild=rebuild)
             with _out_of_force(connection, cursor, schema, column):
                 _make_column(cursor, schema, column, model, drop=dimensions is not None)

@@ -18,8 +18,6 @@ from oraclerag.database import (
     Database,
     bind_types,
     code_of,
-    driver_connection,
-    driver_types,
     own_tables,
     parts,
 )
@@ -31,6 +29,7 @@ from oraclerag.search.compose import COLUMNS, Statement, compose, concatenated, 
 from oraclerag.search.plan import Plan, choose
 from oraclerag.search.question import cut
 from oraclerag.search.request import Request, SearchOptions, request
+from oraclerag.security import reading
 from oraclerag.statements import Statements
 
 if TYPE_CHECKING:
@@ -94,12 +93,8 @@ class Searcher:
         """Like :meth:`search` for several questions, on one connection."""
         settings = self._settings
         asked = [request(question, scope, options or {}, k=settings.k, max_k=settings.max_k) for question in questions]
-        if connection is None:
-            with self._database.connect() as own:
-                return [self._search(own, self._database.schema, one) for one in asked]
-        borrowed = driver_connection(connection)
-        with driver_types(borrowed):
-            return [self._search(borrowed, self._database.schema_on(borrowed), one) for one in asked]
+        with reading(self._database, scope.tenant, connection) as (opened, schema):
+            return [self._search(opened, schema, one) for one in asked]
 
     def forget(self) -> None:
         """Read the state of the installation anew at the next search."""

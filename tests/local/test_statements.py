@@ -34,6 +34,7 @@ NAMES = {
     "partitions": "10",
     "seen": "SELECT s.RESOLUTION_ID FROM RAG_RESOLUTION s WHERE s.TENANT_ID = :scope_tenant",
     "source": ":source",
+    "table": "RAG_CHUNK",
     "text": ":text",
     "type": "VECTOR(384, FLOAT32)",
     "types": ":type0, :type1",

@@ -14,7 +14,7 @@ from oraclerag.cli import app
 
 VERBS = [
     "demo", "local", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "worker", "queue",
-    "ingest", "resolution", "chunk", "search", "index", "audit", "status",
+    "ingest", "resolution", "chunk", "search", "index", "audit", "security", "status",
 ]  # fmt: skip
 GROUPS = {
     "local": ["start", "stop", "status", "reset"],
@@ -24,6 +24,7 @@ GROUPS = {
     "ingest": ["docs", "diagnostics"],
     "resolution": ["add", "list", "show", "validate", "remove"],
     "index": ["build", "rebuild", "status"],
+    "security": ["install", "verify", "uninstall"],
 }
 LEAVES = [[verb] for verb in VERBS if verb not in GROUPS] + [[g, verb] for g, verbs in GROUPS.items() for verb in verbs]
 

@@ -22,7 +22,14 @@ def sent(name: str) -> list[str]:
 
 
 def test_the_scripts_are_those_that_the_documentation_names() -> None:
-    assert SCRIPTS == ["container.sql", "create_user.sql", "drop_all.sql", "grant_users.sql"]
+    assert SCRIPTS == [
+        "container.sql",
+        "create_user.sql",
+        "drop_all.sql",
+        "grant_users.sql",
+        "vpd.sql",
+        "vpd_remove.sql",
+    ]
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
