@@ -298,11 +298,11 @@ class SearchResult:
     statement: str = field(default="", repr=False)
     statements: int = 1
     seconds: float = 0.0
-
-    def __iter__(self) -> Iterator[Hit]:
     text_leg: Literal["oracle text", "plain"] | None = None
     text_reason: str = ""
     text_pending: int | None = None
+
+    def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
 
     def __len__(self) -> int:

@@ -129,12 +129,12 @@ def _permit_all(accesses: Sequence[Access]) -> None:
     """Allow everything: for translations outside a database."""
 
 
-def _usual_input(_owner: str, _name: str) -> str:
 def _no_text_index(_schema: str, _table: str, _column: str) -> str | None:
     """Know of no text index."""
     return None
 
 
+def _usual_input(_owner: str, _name: str) -> str:
     """Give the name that the documented default metadata give a model's input."""
     return "DATA"
 

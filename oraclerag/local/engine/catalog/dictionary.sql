@@ -78,6 +78,7 @@ BEGIN
   LOOP
     IF dropped.object_type = 'index' THEN
       DELETE FROM ora.vector_indexes WHERE idx = dropped.objid;
+      DELETE FROM ora.text_indexes WHERE idx = dropped.objid;
       DELETE FROM ora.index_expressions WHERE idx = dropped.objid;
       DELETE FROM ora.storage_note WHERE relation = dropped.objid;
     ELSIF dropped.object_type = 'sequence' THEN
@@ -91,7 +92,6 @@ BEGIN
         DELETE FROM ora.check_note WHERE relation = dropped.objid;
         DELETE FROM ora.row_movement WHERE relation = dropped.objid;
         DELETE FROM ora.storage_note WHERE relation = dropped.objid;
-      DELETE FROM ora.text_indexes WHERE idx = dropped.objid;
         IF dropped.object_type = 'table' THEN -- a view may be made again in the same moment
           DELETE FROM ora.privileges WHERE owner = dropped.schema_name AND object = dropped.object_name;
         END IF;
