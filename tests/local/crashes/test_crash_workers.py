@@ -68,7 +68,7 @@ def compare(own: Tracker) -> Difference:
     for key in wanted.keys() & found.keys():
         document, chunks = wanted[key]
         visibility = str(document.visibility).upper()
-        expected = [(c.number, c.text, document.tenant, document.owner, visibility) for c in chunks]
+        expected = [(c.number, c.content, document.tenant, document.owner, visibility) for c in chunks]
         duplicates += max(0, len(found[key]) - len(expected))
         if found[key] != expected:
             stale.add(key)
