@@ -149,6 +149,8 @@ def test_a_size_is_kept_to_and_one_above_what_the_model_reads_is_refused() -> No
     assert all(words(chunk.content) <= 20 for chunk in stage.chunks(text, BY_WORDS, Cutting(size=20)))
     with pytest.raises(ConfigurationError, match="chunk_size_tokens is 41, but the model reads 40 tokens"):
         stage.chunks(text, BY_WORDS, Cutting(size=41))
+    with pytest.raises(ConfigurationError, match="chunk_size_tokens is 17, but must be at least 18"):
+        stage.chunks(text, BY_WORDS, Cutting(size=17))
     assert (
         max(words(chunk.content) for chunk in stage.chunks(text, BY_WORDS, Cutting(size=60, allow_truncation=True)))
         > 40
