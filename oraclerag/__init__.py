@@ -26,9 +26,11 @@ if TYPE_CHECKING:
         Document,
         DrainReport,
         Hit,
+        Passage,
         Resolution,
         SearchResult,
         SourceKey,
+        StoredChunk,
     )
     from oraclerag.scope import Scope
     from oraclerag.search import SearchOptions
@@ -50,6 +52,7 @@ __all__ = [
     "IngestReport",
     "IngestedFile",
     "OracleRagError",
+    "Passage",
     "QueueStatus",
     "Rag",
     "Resolution",
@@ -58,6 +61,7 @@ __all__ = [
     "SearchResult",
     "Settings",
     "SourceKey",
+    "StoredChunk",
     "Tracking",
     "__version__",
 ]
@@ -76,6 +80,7 @@ _MODULES = {
     "IngestReport": "ingest",
     "IngestedFile": "ingest",
     "OracleRagError": "errors",
+    "Passage": "records",
     "QueueStatus": "queue",
     "Rag": "rag",
     "Resolution": "records",
@@ -84,6 +89,7 @@ _MODULES = {
     "SearchResult": "records",
     "Settings": "config",
     "SourceKey": "records",
+    "StoredChunk": "records",
     "Tracking": "track",
 }
 

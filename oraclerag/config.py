@@ -49,7 +49,7 @@ class SourceSettings:
     text. ``title``, ``owner``, … name columns of the SELECT; ``collection`` is a constant. ``tables`` says for every
     table that the text depends on which entities a changed row concerns: a column, a query with ``:id``, or several of
     them. Naive times are taken in ``time_zone``. ``egress`` says whether a text may be sent outside the database;
-    nothing in this version sends any.
+    nothing in this version sends any. ``recheck``: hits are looked up in the source before they are returned.
     """
 
     name: str
@@ -70,6 +70,7 @@ class SourceSettings:
     cutting: Cutting = field(default_factory=Cutting)
     time_zone: str = "UTC"
     egress: bool = True
+    recheck: bool = False
     children: Mapping[str, ChildSettings] = field(default_factory=lambda: MappingProxyType({}))
     tables: Mapping[str, str | tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -327,7 +328,7 @@ def _validate(settings: Settings) -> None:
 _TEXT_KEYS = ("title", "url", "tenant", "owner", "project", "sprint", "occurred_at", "collection", "body", "time_zone")
 _SOURCE_KEYS = {
     *_TEXT_KEYS, "select", "visibility", "key", "template", "metadata", "chunker", "egress", "children", "tables",
-    "preset", "chunk_size_tokens", "chunk_overlap_tokens", "allow_truncation", "vector_chunks",
+    "preset", "chunk_size_tokens", "chunk_overlap_tokens", "allow_truncation", "vector_chunks", "recheck",
 }  # fmt: skip
 
 
@@ -382,6 +383,9 @@ def parse_source(name: str, table: Any, folder: Path, place: str) -> SourceSetti
     egress = table.get("egress", True)
     if not isinstance(egress, bool):
         raise ConfigurationError(f"{place}: egress must be true or false.")
+    recheck = table.get("recheck", False)
+    if not isinstance(recheck, bool):
+        raise ConfigurationError(f"{place}: recheck must be true or false.")
     key = _names(table.get("key", ["source_id"]), f"{place}: key")
     if not key:
         raise ConfigurationError(f"{place}: key must name at least one column.")
@@ -396,6 +400,7 @@ def parse_source(name: str, table: Any, folder: Path, place: str) -> SourceSetti
         cutting=cutting,
         time_zone=zone,
         egress=egress,
+        recheck=recheck,
         children=MappingProxyType(_children(table.get("children", {}), place)),
         tables=MappingProxyType(_tables(table.get("tables", {}), place)),
         **{key: text(key) for key in _TEXT_KEYS if key not in ("body", "time_zone")},

@@ -50,7 +50,7 @@ class Write:
         document = self.document
         if document is None:
             return
-        cuts = [[c.number, c.section, c.parent, c.start, c.end, c.content] for c in self.chunks]
+        cuts = [[c.number, c.section, c.parent, c.start, c.end, len(c.head), c.content] for c in self.chunks]
         object.__setattr__(self, "content_hash", text_hash(_TEXTS.encode([document.text, cuts])))
         moment = None if document.occurred_at is None else document.occurred_at.isoformat()
         names = ("title", "url", "tenant", "owner", "visibility", "project", "sprint", "collection")
@@ -73,7 +73,7 @@ class Merged:
 @dataclass(frozen=True, slots=True)
 class _Stored:
     content_hash: str
-    place: tuple[int | None, int | None, str | None, int | None]
+    place: tuple[int | None, int | None, int | None, str | None, int | None]
 
 
 class _Rows:
@@ -97,7 +97,7 @@ class _Rows:
         changed = embed_again and bool(kept) and not write.staged
         for chunk in write.chunks:
             stored = kept.get(chunk.number)
-            place = (chunk.start, chunk.end, chunk.section, chunk.parent)
+            place = (chunk.start, chunk.end, len(chunk.head), chunk.section, chunk.parent)
             if stored is None:
                 self.of["add_chunk"].append(_chunk_row(write, chunk))
             elif stored.content_hash != text_hash(chunk.content):
@@ -187,8 +187,8 @@ class Merge:
             cursor.arraysize = cursor.prefetchrows = 1000
             cursor.execute(self._sql.with_names("chunks", ids=listed), binds)
             for entity_id, number, content_hash, *place in cursor.fetchall():
-                start, end, section, parent = place
-                found[int(entity_id)][int(number)] = _Stored(content_hash, (start, end, section, parent))
+                start, end, head, section, parent = place
+                found[int(entity_id)][int(number)] = _Stored(content_hash, (start, end, head, section, parent))
         return found
 
     @staticmethod
@@ -292,6 +292,7 @@ def _place_row(write: Write, chunk: Chunk) -> dict[str, Any]:
         "chunk_no": chunk.number,
         "text_start": chunk.start,
         "text_end": chunk.end,
+        "head_length": len(chunk.head),
         "parent_no": chunk.parent,
         "section": chunk.section,
     }

@@ -19,6 +19,7 @@ from oraclerag import counts, index, schema, vector_chunks
 from oraclerag import drain as draining
 from oraclerag import enqueue as enqueuing
 from oraclerag import ingest as ingesting
+from oraclerag import recheck as rechecking
 from oraclerag import track as tracking
 from oraclerag import triggers as triggering
 from oraclerag import wait as waiting
@@ -39,15 +40,19 @@ from oraclerag.records import (
     BackfillReport,
     Chunk,
     DrainReport,
+    Hit,
+    Passage,
     Piece,
     Resolution,
     SearchResult,
     SourceKey,
+    StoredChunk,
     Visibility,
 )
 from oraclerag.resolution import Resolutions
 from oraclerag.scope import Scope
-from oraclerag.search import Searcher, SearchOptions
+from oraclerag.search import Searcher, SearchOptions, expand, fetch
+from oraclerag.security import reading
 from oraclerag.source import FunctionSource, Reader, Source, built_in, find, from_settings, tenants_mapped
 
 if TYPE_CHECKING:
@@ -78,7 +83,9 @@ class Rag(Operations):
         self.database = Database(self.settings, engine=engine, pool=pool)
         self._sources = from_settings(self.settings) | built_in(self.settings, self.database.schema_on)
         self._tables_are_ours = False
-        self._searcher = Searcher(self.database, check=schema.require)
+        self._searcher = Searcher(
+            self.database, check=schema.require, recheck=rechecking.Recheck(self.database, self._sources)
+        )
         self._worker = threading.local()
 
     def __enter__(self) -> Rag:
@@ -109,6 +116,7 @@ class Rag(Operations):
         time_zone: str = "UTC",
         version: str = "1",
         egress: bool = True,
+        recheck: bool = False,
         cutting: Cutting | None = None,
     ) -> Callable[[_Function], _Function]:
         """Declare a source by a function ``(connection, ids) -> {id: Document}``; a missing id is gone.
@@ -116,8 +124,8 @@ class Rag(Operations):
         ``visibility`` says who sees its documents ("shared": the tenant; "owner": their owner and managers), ``ids``
         is the query over all ids, needed for backfill, with the tenant in a second column where ``tenants`` is set.
         Raise ``version`` when the function makes another text. ``egress`` says whether a text may be sent outside the
-        database; nothing in this version sends any. ``cutting`` says how texts are cut (default: whole). Raises
-        ConfigurationError.
+        database; nothing in this version sends any. ``recheck``: hits are looked up in the source before they are
+        returned, see docs/search.md. ``cutting`` says how texts are cut (default: whole). Raises ConfigurationError.
         """
 
         def declare(function: _Function) -> _Function:
@@ -134,6 +142,7 @@ class Rag(Operations):
                 time_zone=time_zone,
                 version=version,
                 egress=egress,
+                recheck=recheck,
                 cutting=self.settings.cutting(cutting or Cutting()),
                 default_tenant=self.settings.tenant,
             )
@@ -485,6 +494,41 @@ class Rag(Operations):
     async def asearch(self, question: str, *, scope: Scope, **options: Unpack[SearchOptions]) -> SearchResult:
         """Like :meth:`search`, for asynchronous programs: it runs in a thread, on a connection of its own."""
         return await asyncio.to_thread(self.search, question, scope=scope, **options)
+
+    def fetch(
+        self, keys: fetch.Name | Iterable[fetch.Name], *, scope: Scope, connection: Any = None
+    ) -> list[StoredChunk]:
+        """Give chunks by their names, as far as ``scope`` may see them now, in the order of the names.
+
+        A name is the key of a hit ("task:42:0"), a chunk id, or a SourceKey: every chunk of that entity (10,000 at
+        most). What is not there and what the scope may not see is left out alike. Raises InputError, MissingTenant.
+        """
+        wanted, resolved = fetch.names(keys), self._asker(scope, {})
+        with reading(self.database, resolved.tenant, connection) as (opened, owner):
+            return fetch.chunks(opened, owner, resolved, wanted)
+
+    def expand(
+        self,
+        hits: Iterable[Hit | StoredChunk],
+        *,
+        scope: Scope,
+        how: expand.Around = "neighbours",
+        before: int = 1,
+        after: int = 1,
+        max_bytes: int = expand.MAX_BYTES,
+        connection: Any = None,
+    ) -> list[Passage]:
+        """Give the text around hits, in their order; hits of one entity that are near to each other share a passage.
+
+        ``how``: "neighbours" (so many chunks ``before`` and ``after``, 0 to 100), "section" (all chunks of a hit's
+        section), "parent" (the whole text of its entity). A passage has at most ``max_bytes`` (4,000 to 1,000,000): of
+        what is longer, what is nearest to its best hit, of a parent the beginning. The scope is asked again: a hit that
+        it may no longer see has no passage. Raises InputError, MissingTenant.
+        """
+        asked = expand.around(hits, how, before=before, after=after, max_bytes=max_bytes)
+        resolved = self._asker(scope, {})
+        with reading(self.database, resolved.tenant, connection) as (opened, owner):
+            return fetch.surroundings(opened, owner, resolved, asked)
 
     def _asker(self, scope: Scope, options: SearchOptions) -> Scope:
         """Give the scope with its tenant, and look whether the sources asked for are there."""

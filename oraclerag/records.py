@@ -26,11 +26,13 @@ __all__ = [
     "DrainReport",
     "Held",
     "Hit",
+    "Passage",
     "Piece",
     "Problem",
     "Resolution",
     "SearchResult",
     "SourceKey",
+    "StoredChunk",
     "Visibility",
     "fingerprint_half",
 ]
@@ -310,6 +312,76 @@ class SearchResult:
 
     def __getitem__(self, position: int) -> Hit:
         return self.hits[position]
+
+    def page(self, number: int, size: int = 10) -> tuple[Hit, ...]:
+        """Give one page of the hits, the first being 1; behind the last one there is nothing.
+
+        Pages of one result have every hit once, whatever changes meanwhile: search for as many as shall be paged.
+        Raises InputError.
+        """
+        for value, name in ((number, "number"), (size, "size")):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise InputError(f"page: {name} must be a whole number from 1 on, not {value!r}.")
+        return self.hits[(number - 1) * size : number * size]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """One chunk as the index has it, fetched by its name; see :class:`Hit` for what its parts mean.
+
+    ``start`` and ``end`` are its span in the text of the entity, ``parent`` is the number of the first chunk of its
+    section, None for that chunk itself.
+    """
+
+    chunk_id: int
+    source: SourceKey
+    chunk_number: int
+    content: str = field(repr=False)
+    start: int | None = None
+    end: int | None = None
+    parent: int | None = None
+    stale: bool = False
+    title: str | None = field(default=None, repr=False)
+    url: str | None = None
+    section: str | None = None
+    collection: str | None = None
+    project: str | None = None
+    sprint: str | None = None
+    occurred_at: dt.datetime | None = None
+    metadata: Mapping[str, Any] = field(default_factory=_nothing, repr=False)
+
+    @property
+    def key(self) -> str:
+        """``<type>:<id>:<chunk number>``."""
+        return f"{self.source}:{self.chunk_number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The text around hits of one entity: what they are read in.
+
+    ``hits`` are the ids of the chunks that it was asked for, in the order in which they were given, ``chunks`` the
+    numbers of those that are in it. ``text`` is the span ``start`` to ``end`` of the entity's text (of a diagnostic
+    report with its rules shortened), ``head`` what is repeated before it. ``cut``: there is more of it than the bound
+    lets through.
+    """
+
+    source: SourceKey
+    hits: tuple[int, ...]
+    text: str = field(repr=False)
+    head: str = field(default="", repr=False)
+    chunks: tuple[int, ...] = ()
+    start: int | None = None
+    end: int | None = None
+    cut: bool = False
+    title: str | None = field(default=None, repr=False)
+    url: str | None = None
+    section: str | None = None
+
+    @property
+    def content(self) -> str:
+        """Head and text."""
+        return self.head + self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict, cast
@@ -11,7 +13,8 @@ from oraclerag import error_codes, filters
 from oraclerag.errors import InputError
 from oraclerag.filters import Predicate
 from oraclerag.scope import Scope
-from oraclerag.search.question import checked_k, checked_question
+from oraclerag.search.given_vector import given_vector
+from oraclerag.search.question import MAX_K, checked_k, checked_question
 
 __all__ = ["Mode", "Order", "Request", "SearchOptions", "request"]
 
@@ -20,6 +23,7 @@ Order = Literal["similarity", "authority"]
 
 _MAX_NAMES = 1000
 _MAX_MONTHS = 1200
+_LEAST_CANDIDATES = 50
 
 
 class SearchOptions(TypedDict, total=False):
@@ -32,7 +36,12 @@ class SearchOptions(TypedDict, total=False):
     them instead. ``fallback``: where no text has the code, search without it. ``prefer``: what matches these conditions
     comes before all others whatever its similarity. ``order``: "authority" puts validated resolutions first, newest
     first, then the rest by similarity. ``mode``: "exact" or "approx" instead of the choice by size ("auto");
-    ``accuracy``: percent of an approximate search. ``min_score``: the least ``1 - distance`` of a hit.
+    ``accuracy``: percent of an approximate search. ``min_score``: the least ``1 - distance`` of a hit. ``hybrid``: the
+    words of the question count beside its meaning; ``weights`` (default 1, 1) are those of vector and text, and
+    ``candidates`` how many rows each of the two gives to the fusion (default: 4 × k, at least 50). ``vector``: the
+    question's vector where it was computed elsewhere, by the very model in force: a list or array of finite numbers, as
+    many as the model has; the question may then be "", and counts for its error codes and words alone. ``diversity``: 0
+    (off) to 1, how much less a hit counts that is like another one.
     """
 
     k: int | None
@@ -49,6 +58,11 @@ class SearchOptions(TypedDict, total=False):
     mode: Mode
     accuracy: int | None
     min_score: float | None
+    hybrid: bool
+    weights: Sequence[float] | None
+    candidates: int | None
+    vector: Sequence[float] | None
+    diversity: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +88,16 @@ class Request:
     mode: Mode = "auto"
     accuracy: int | None = None
     min_score: float | None = None
+    share: float | None = None  # of all chunks, by chunk id: stands for a filter where recall is measured
+    hybrid: bool = False
+    weights: tuple[float, float] = (1.0, 1.0)
+    candidates: int = 50
+    vector: array[float] | None = field(default=None, repr=False)
+    diversity: float = 0.0
+
+    def with_k(self, k: int) -> Request:
+        """Give the same request for another number of hits."""
+        return dataclasses.replace(self, k=k, candidates=max(k, self.candidates))
 
 
 def request(question: object, scope: Scope, options: SearchOptions, *, k: int, max_k: int) -> Request:
@@ -81,12 +105,14 @@ def request(question: object, scope: Scope, options: SearchOptions, *, k: int, m
     unknown = set(options) - SearchOptions.__annotations__.keys()
     if unknown:
         raise TypeError(f"a search has no argument {min(unknown)!r}")
-    text = checked_question(question)
+    vector = given_vector(options.get("vector"))
+    text = "" if vector is not None and question == "" else checked_question(question)
     wanted = options.get("k")
+    hits = checked_k(k if wanted is None else wanted, max_k)
     return Request(
         question=text,
         scope=scope,
-        k=checked_k(k if wanted is None else wanted, max_k),
+        k=hits,
         sources=_names(options.get("source"), "source"),
         collections=_names(options.get("collections"), "collections"),
         filter=filters.predicate(options.get("filter") or {}),
@@ -100,6 +126,11 @@ def request(question: object, scope: Scope, options: SearchOptions, *, k: int, m
         mode=cast("Mode", _one_of(options.get("mode", "auto"), ("auto", "exact", "approx"), "mode")),
         accuracy=_accuracy(options.get("accuracy")),
         min_score=_score(options.get("min_score")),
+        hybrid=_flag(options.get("hybrid", False), "hybrid"),
+        weights=_weights(options.get("weights")),
+        candidates=_candidates(options.get("candidates"), hits),
+        vector=vector,
+        diversity=_diversity(options.get("diversity", 0.0)),
     )
 
 
@@ -184,3 +215,30 @@ def _score(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not -1 <= value <= 1:
         raise InputError(f"min_score must be a number between -1 and 1, not {value!r}.")
     return float(value)
+
+
+def _diversity(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise InputError(f"diversity must be a number between 0 and 1, not {value!r}.")
+    return float(value)
+
+
+def _weights(value: object) -> tuple[float, float]:
+    if value is None:
+        return (1.0, 1.0)
+    rule = "weights must be two numbers from 0 to 100, of vector and text, and not both 0"
+    if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
+        raise InputError(f"{rule}.")
+    if any(isinstance(one, bool) or not isinstance(one, (int, float)) or not 0 <= one <= 100 for one in value):
+        raise InputError(f"{rule}.")
+    if not any(value):
+        raise InputError(f"{rule}.")
+    return (float(value[0]), float(value[1]))
+
+
+def _candidates(value: object, k: int) -> int:
+    if value is None:
+        return min(max(_LEAST_CANDIDATES, 4 * k), MAX_K)
+    if isinstance(value, bool) or not isinstance(value, int) or not k <= value <= MAX_K:
+        raise InputError(f"candidates must be a whole number between k ({k}) and {MAX_K:,}, not {value!r}.")
+    return value

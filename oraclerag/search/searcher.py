@@ -25,10 +25,15 @@ from oraclerag.errors import InputError
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.records import Hit, SearchResult, SourceKey
 from oraclerag.scope import Scope
+from oraclerag.search import diversify
 from oraclerag.search.compose import COLUMNS, Statement, compose, concatenated, long_metadata, pieces
+from oraclerag.search.fusion import MORE_COLUMNS
+from oraclerag.search.given_vector import checked_length
 from oraclerag.search.plan import Plan, choose
 from oraclerag.search.question import cut
+from oraclerag.search.rechecked import Visible, rechecked
 from oraclerag.search.request import Request, SearchOptions, request
+from oraclerag.search.text_leg import INDEX_GONE, Way, drg_code, refused_text, text_leg, usable_indexes
 from oraclerag.security import reading
 from oraclerag.statements import Statements
 
@@ -40,16 +45,18 @@ __all__ = ["Searcher"]
 # How long a process trusts what it read about the installation (model in force, counts, index).
 STATE_SECONDS = 30.0
 # What a statement meets whose model or column went away since.
-_OUTDATED = ("ORA-00904", MODEL_MISSING, *BROKEN_DIMENSION)
+_OUTDATED = ("ORA-00904", MODEL_MISSING, *BROKEN_DIMENSION, *INDEX_GONE)
 _METADATA_TEXT, _HAS_METADATA = COLUMNS.index("METADATA_TEXT"), COLUMNS.index("HAS_METADATA")
+_VECTOR_FOUND, _TEXT_PENDING = (len(COLUMNS) + MORE_COLUMNS.index(name) for name in ("VECTOR_FOUND", "TEXT_PENDING"))
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What a process knows of the installation."""
+    """What a process knows of the installation; ``text`` is the way of the text leg, and why."""
 
     model: ActiveModel
     indexed: bool
+    text: Way
     counts: counts.Counts
     read_at: float
 
@@ -66,10 +73,12 @@ class Searcher:
         database: Database,
         *,
         check: Callable[[oracledb.Connection, str], None] | None = None,
+        recheck: Visible | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._database = database
         self._check = check
+        self._recheck = recheck
         self._settings = database.settings
         self._clock = clock
         self._states: dict[str, _State] = {}  # by schema
@@ -92,26 +101,49 @@ class Searcher:
     ) -> list[SearchResult]:
         """Like :meth:`search` for several questions, on one connection."""
         settings = self._settings
+        if len(questions) != 1 and (options or {}).get("vector") is not None:
+            raise InputError("vector is that of one question; search for each of several by itself.")
         asked = [request(question, scope, options or {}, k=settings.k, max_k=settings.max_k) for question in questions]
         with reading(self._database, scope.tenant, connection) as (opened, schema):
-            return [self._search(opened, schema, one) for one in asked]
+            return [self._search_rechecked(opened, schema, one, borrowed=connection is not None) for one in asked]
+
+    def search_share(
+        self, question: str, *, scope: Scope, options: SearchOptions, share: float | None = None
+    ) -> SearchResult:
+        """Like :meth:`search` among a share of the chunks (0 to 1) that stands for a filter; None: among all."""
+        settings = self._settings
+        asked = request(question, scope, options, k=settings.k, max_k=settings.max_k)
+        with reading(self._database, scope.tenant) as (own, schema):
+            return self._search(own, schema, dataclasses.replace(asked, share=share))
 
     def forget(self) -> None:
         """Read the state of the installation anew at the next search."""
         with self._guard:
             self._states.clear()
 
+    def _search_rechecked(
+        self, connection: oracledb.Connection, schema: str, asked: Request, *, borrowed: bool
+    ) -> SearchResult:
+        recheck = self._recheck
+        if recheck is None or not recheck.needed(asked.sources):
+            return self._search(connection, schema, asked)
+        return rechecked(
+            lambda k: self._search(connection, schema, asked.with_k(k)),
+            asked.k,
+            lambda keys: recheck.visible(connection, keys, asked.scope, borrowed=borrowed),
+        )
+
     def _search(self, connection: oracledb.Connection, schema: str, asked: Request) -> SearchResult:
         import oracledb
 
         started = time.perf_counter()
-        with own_tables():
+        with own_tables(), refused_text():
             state, fresh = self._current(connection, schema)
             result = None
             try:
                 result = self._run(connection, asked, state)
             except oracledb.Error as error:
-                if fresh or code_of(error) not in _OUTDATED:
+                if fresh or (drg_code(error) or code_of(error)) not in _OUTDATED:
                     raise
             if not fresh and not result:
                 # nothing is found when another model has come into force: look before believing it
@@ -131,9 +163,12 @@ class Searcher:
             return state, False
         if self._check is not None and state is None:
             self._check(connection, schema)
+        model = active_model(connection, schema, configured=self._settings.embedding_model)
+        indexed, text = usable_indexes(connection, schema)
         state = _State(
-            model=active_model(connection, schema, configured=self._settings.embedding_model),
-            indexed=_usable_index(connection, schema),
+            model=model,
+            indexed=indexed,
+            text=text,
             counts=counts.read(connection, schema),
             read_at=self._clock(),
         )
@@ -143,14 +178,21 @@ class Searcher:
 
     def _run(self, connection: oracledb.Connection, asked: Request, state: _State) -> SearchResult:
         text, truncated = cut(state.model.query_prefix, asked.question, state.model)
-        separate = self._settings.query_embedding == "separate"
+        separate = asked.vector is not None or self._settings.query_embedding == "separate"
         sent = 0
         vector: dict[str, Any] = {}
-        if separate:
+        if asked.vector is not None:
+            truncated = False  # the question's text is not embedded
+            vector = {"question_vector": checked_length(asked.vector, state.model.dimensions, state.model.name)}
+        elif separate:
             vector = {"question_vector": _embed(connection, state.model, text)}
             sent += 1
         plan = choose(asked, state.counts, indexed=state.indexed, exact_below=self._settings.exact_below)
         unscoped: tuple[str, ...] = ()
+        k = asked.k
+        if asked.diversity:
+            asked = asked.with_k(diversify.candidates(k))
+        leg, text_reason = text_leg(asked, state.text, state.model.schema)
         while True:
             statement = compose(
                 state.model,
@@ -159,18 +201,25 @@ class Searcher:
                 kind=plan.kind,
                 target_accuracy=self._settings.target_accuracy,
                 separate=separate,
+                text_leg=leg,
             )
+            if asked.diversity:
+                statement = diversify.with_distances(statement, state.model.schema, state.model.column)
             rows = _fetch(connection, statement, vector, asked.k)
             sent += 1
-            if len(rows) < asked.k and plan.kind == "APPROX" and asked.mode != "approx":
+            nearest = rows[0][_VECTOR_FOUND] if leg is not None and rows else len(rows)
+            if nearest < k and plan.kind == "APPROX" and asked.mode != "approx":
                 # an approximate search with a predicate may run short although there is more
-                plan = Plan("EXACT", f"an approximate search gave {len(rows)} of {asked.k}")
+                plan = Plan("EXACT", f"an approximate search gave {nearest} of {k}")
             elif not rows and asked.codes and asked.fallback:
                 unscoped, asked = asked.codes, dataclasses.replace(asked, codes=())
                 plan = choose(asked, state.counts, indexed=state.indexed, exact_below=self._settings.exact_below)
             else:
                 break
-        hits = tuple(_hit(rank, row, asked) for rank, row in enumerate(rows, start=1))
+        columns = statement.columns
+        if asked.diversity:
+            rows, columns = diversify.chosen(rows, columns, asked.diversity, k, asked.weights), columns[:-1]
+        hits = tuple(_hit(rank, row, columns, asked) for rank, row in enumerate(rows, start=1))
         cut_off = [
             hit.chunk_id for hit, row in zip(hits, rows, strict=True) if row[_HAS_METADATA] and not row[_METADATA_TEXT]
         ]
@@ -191,6 +240,9 @@ class Searcher:
             codes_missing=unscoped or (asked.codes if not hits else ()),
             statement=statement.text,
             statements=sent,
+            text_leg=None if leg is None else leg.kind,
+            text_reason=text_reason,
+            text_pending=None if leg is None or not rows else _whole(rows[0][_TEXT_PENDING]),
         )
 
 
@@ -205,13 +257,6 @@ def _refuse_ignored_case(connection: oracledb.Connection, schema: str) -> None:
             "which would let one tenant into another's data: nothing is searched in it.",
             hint="Search on a connection of its own, or run ALTER SESSION SET NLS_COMP = BINARY on this one first.",
         )
-
-
-def _usable_index(connection: oracledb.Connection, schema: str) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(Statements("search", schema)["usable_index"], owner=schema)
-        row = cursor.fetchone()
-        return row is not None and row[0] > 0
 
 
 def _metadata(connection: oracledb.Connection, statement: Statement) -> dict[int, Mapping[str, Any]]:
@@ -243,8 +288,12 @@ def _fetch(
         return rows
 
 
-def _hit(rank: int, row: tuple[Any, ...], asked: Request) -> Hit:
-    values = dict(zip(COLUMNS, row, strict=True))
+def _whole(value: Any) -> int | None:
+    return None if value is None else int(value)
+
+
+def _hit(rank: int, row: tuple[Any, ...], columns: tuple[str, ...], asked: Request) -> Hit:
+    values = dict(zip(columns, row, strict=True))
     occurred_at = values["OCCURRED_AT"]
     return Hit(
         rank=rank,
@@ -273,4 +322,7 @@ def _why(values: Mapping[str, Any], asked: Request) -> Iterator[str]:
         yield "preferred"
     if values["AUTHORITY"]:
         yield "validated resolution"
+    for name, leg in (("VECTOR_RANK", "vector"), ("TEXT_RANK", "text")):
+        if name in values:
+            yield f"{leg} rank {int(values[name])}" if values[name] is not None else f"not found by {leg}"
     yield f"similarity {1 - float(values['DISTANCE']):.3f}"

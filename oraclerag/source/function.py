@@ -45,6 +45,7 @@ class FunctionSource(Source):
         time_zone: str = "UTC",
         version: str = "1",
         egress: bool = True,
+        recheck: bool = False,
         cutting: Cutting | None = None,
         default_tenant: str = "main",
     ) -> None:
@@ -54,6 +55,7 @@ class FunctionSource(Source):
             "body": "-",
             "owner": "-",
             "egress": egress,
+            "recheck": recheck,
             "time_zone": time_zone,
             "collection": collection,
         }

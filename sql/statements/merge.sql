@@ -2,7 +2,7 @@
 -- texts straight into VALUES and SET: inside a function argument or a SELECT from dual a longer one is ORA-01461.
 
 -- name: chunks
-SELECT c.ENTITY_ID, c.CHUNK_NO, c.CONTENT_HASH, c.TEXT_START, c.TEXT_END, c.SECTION, c.PARENT_NO
+SELECT c.ENTITY_ID, c.CHUNK_NO, c.CONTENT_HASH, c.TEXT_START, c.TEXT_END, c.HEAD_LENGTH, c.SECTION, c.PARENT_NO
 FROM /*schema*/RAG_CHUNK c
 WHERE c.ENTITY_ID IN (/*ids*/IDS)
 
@@ -34,23 +34,25 @@ UPDATE /*schema*/RAG_CHUNK SET /*column*/EMBEDDING = NULL WHERE ENTITY_ID = :ent
 
 -- name: change_chunk
 UPDATE /*schema*/RAG_CHUNK
-SET CONTENT_HASH = :content_hash, TEXT_START = :text_start, TEXT_END = :text_end, PARENT_NO = :parent_no,
-    /*column*/EMBEDDING = NULL, UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP), SECTION = :section, CONTENT = :content
+SET CONTENT_HASH = :content_hash, TEXT_START = :text_start, TEXT_END = :text_end, HEAD_LENGTH = :head_length,
+    PARENT_NO = :parent_no, /*column*/EMBEDDING = NULL, UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP),
+    SECTION = :section, CONTENT = :content
 WHERE ENTITY_ID = :entity_id AND CHUNK_NO = :chunk_no
 
 -- name: move_chunk
 -- The same text at another place of the document.
 UPDATE /*schema*/RAG_CHUNK
-SET TEXT_START = :text_start, TEXT_END = :text_end, PARENT_NO = :parent_no, SECTION = :section
+SET TEXT_START = :text_start, TEXT_END = :text_end, HEAD_LENGTH = :head_length, PARENT_NO = :parent_no,
+    SECTION = :section
 WHERE ENTITY_ID = :entity_id AND CHUNK_NO = :chunk_no
 
 -- name: add_chunk
 INSERT INTO /*schema*/RAG_CHUNK (
-  ENTITY_ID, CHUNK_NO, PARENT_NO, TEXT_START, TEXT_END, CONTENT_HASH, TENANT_ID, COLLECTION, SOURCE_TYPE, SOURCE_ID,
-  VISIBILITY, OWNER_ID, PROJECT_ID, SPRINT_ID, OCCURRED_AT, SECTION, CONTENT, METADATA
+  ENTITY_ID, CHUNK_NO, PARENT_NO, TEXT_START, TEXT_END, HEAD_LENGTH, CONTENT_HASH, TENANT_ID, COLLECTION, SOURCE_TYPE,
+  SOURCE_ID, VISIBILITY, OWNER_ID, PROJECT_ID, SPRINT_ID, OCCURRED_AT, SECTION, CONTENT, METADATA
 ) VALUES (
-  :entity_id, :chunk_no, :parent_no, :text_start, :text_end, :content_hash, :tenant_id, :collection, :source_type,
-  :source_id, :visibility, :owner_id, :project_id, :sprint_id, :occurred_at, :section, :content, :metadata
+  :entity_id, :chunk_no, :parent_no, :text_start, :text_end, :head_length, :content_hash, :tenant_id, :collection,
+  :source_type, :source_id, :visibility, :owner_id, :project_id, :sprint_id, :occurred_at, :section, :content, :metadata
 )
 
 -- name: prune

@@ -201,6 +201,7 @@ owner = "assignee_id"
 key = ["Tenant_Id", "no"]
 metadata = ["Status"]
 egress = false
+recheck = true
 time_zone = "Europe/Madrid"
 [source.task.tables]
 task = "id"
@@ -212,10 +213,11 @@ task = "id"
     assert source.template == "Task: {{ title }}\n"
     assert source.key == ("tenant_id", "no")
     assert source.metadata == ("status",)
-    assert (source.visibility, source.owner, source.egress, source.time_zone) == (
+    assert (source.visibility, source.owner, source.egress, source.recheck, source.time_zone) == (
         "owner",
         "assignee_id",
         False,
+        True,
         "Europe/Madrid",
     )
     child = source.children["comments"]
@@ -276,6 +278,7 @@ def without(*keys: str) -> dict[str, Any]:
         ("task", SOURCE | {"time_zone": "Europe"}, "not a time zone"),
         ("task", SOURCE | {"time_zone": "../etc/passwd"}, "not a time zone"),
         ("task", SOURCE | {"egress": "no"}, "egress must be true or false"),
+        ("task", SOURCE | {"recheck": 1}, "recheck must be true or false"),
         ("task", SOURCE | {"key": "id"}, "list of column names"),
         ("task", SOURCE | {"key": []}, "at least one column"),
         ("task", SOURCE | {"key": ["id", "ID"]}, "names a column twice"),
