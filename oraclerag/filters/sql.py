@@ -46,7 +46,7 @@ _INSTANT = (
         value="SUBSTR(f.V, 1, 10) || ' ' || NVL(SUBSTR(f.V, 12, 5), '00:00') || "
         "NVL(REGEXP_SUBSTR(SUBSTR(f.V, 17), '^:[0-9]{2}'), ':00') || NVL(REGEXP_SUBSTR(f.V, '\\.[0-9]+'), '.0') || "
         "' ' || NVL(REGEXP_SUBSTR(SUBSTR(f.V, 17), '[+-][0-9]{2}'), '+00') || ':' || "
-        "NVL(REGEXP_SUBSTR(SUBSTR(f.V, 17), '[+-][0-9]{2}:?([0-9]{2})$', 1, 1, NULL, 1), '00') "
+        "NVL(SUBSTR(REGEXP_SUBSTR(SUBSTR(f.V, 17), '[+-][0-9]{2}:?[0-9]{2}$'), -2), '00') "
         "DEFAULT NULL ON CONVERSION ERROR"
     )
     + " END"

@@ -29,6 +29,8 @@ _ONLY = re.compile(
 )
 _NEGATION = re.compile(r"!(?!=)")
 _SEVERAL = re.compile(r"&&|!(?!=)")
+_ONLY_METHODS = {f"{kind}Only()": kind for kind in ("string", "number", "boolean")}
+_OF_WHOLE = re.compile(r"@\.(?:type|size)\(\)")
 _METHODS = frozenset({"number", "string", "boolean", "double", "size", "type", "abs", "ceiling", "floor"})
 
 
@@ -68,7 +70,8 @@ def convert(path: str, position: int) -> JsonPath:
             at += 1
         elif mark == ".":
             piece, at = _member(text, at + 1, path, position)
-            out.append("." + piece)
+            only = _ONLY_METHODS.get(piece)
+            out.append(f".{piece}" if only is None else f' ? (@.type() == "{only}")')
             steps = _extend(steps, piece)
         elif mark == "[":
             end = text.find("]", at)
@@ -99,9 +102,10 @@ def _append_filter(out: list[str], condition: str, position: int) -> None:
 
     Oracle asks a filter of an array as a whole, and each comparison in it of any of the elements; PostgreSQL asks the
     filter of each element. It makes a difference where there are several comparisons: then the filter is asked of
-    the object that has the array.
+    the object that has the array. So is one about the array's own type or size.
     """
-    if not (_SEVERAL.search(_STRING.sub("", condition)) and out[-1].startswith('."')):
+    of_whole = _SEVERAL.search(_STRING.sub("", condition)) or _OF_WHOLE.search(condition)
+    if not (of_whole and out[-1].startswith('."')):
         out.append(f" ? ({_condition(condition, position)})")
         return
     member = out.pop()
@@ -134,7 +138,7 @@ def _member(text: str, at: int, path: str, position: int) -> tuple[str, int]:
     if name is None:
         raise _wrong(path, position)
     if text.startswith("()", name.end()):
-        if name.group() not in _METHODS:
+        if name.group() not in _METHODS and f"{name.group()}()" not in _ONLY_METHODS:
             raise OraError(3001, f"unimplemented feature: item method {name.group()}() in a JSON path", position)
         return f"{name.group()}()", name.end() + 2
     return f'"{name.group()}"', name.end()

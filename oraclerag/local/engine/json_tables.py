@@ -30,11 +30,11 @@ def table(parser: ExpressionParser) -> tuple[Node, Columns]:
     if not parser.at("COLUMNS"):
         raise OraError(40490, "missing COLUMNS clause in JSON_TABLE", parser.token.position)
     columns: Columns = {}
-    scalars: set[str] = set()
+    scalars: dict[str, int | None] = {}
     text = _table_columns(parser, columns, scalars)
     parser.need(")")
     strict = behaviours["ERROR"] == "ERROR"
-    shown = ", ".join(_scalar(name) if name in scalars else quote(name) for name in columns)
+    shown = ", ".join(_scalar(name, scalars[name]) if name in scalars else quote(name) for name in columns)
     node = Node(
         f"LATERAL (SELECT {shown} FROM JSON_TABLE(",
         document(value, strict=strict),
@@ -45,14 +45,15 @@ def table(parser: ExpressionParser) -> tuple[Node, Columns]:
     return node, columns
 
 
-def _scalar(name: str) -> str:
-    """Give a column of VARCHAR2, which was taken as JSON so that true is no t."""
+def _scalar(name: str, size: int | None) -> str:
+    """Give a column of VARCHAR2, which was taken as JSON so that true is no t; a text that is too long is NULL."""
     column = quote(name)
-    return f"ora.json_scalar({column}) AS {column}"
+    text = f"ora.json_scalar({column})"
+    return f"{f'ora.json_within({text}, {size}, false)' if size else text} AS {column}"
 
 
-def _table_columns(parser: ExpressionParser, columns: Columns, scalars: set[str]) -> str:
-    """Read COLUMNS; ``scalars`` gets the names of those that are JSON here and text outside."""
+def _table_columns(parser: ExpressionParser, columns: Columns, scalars: dict[str, int | None]) -> str:
+    """Read COLUMNS; ``scalars`` gets the names, and sizes, of those that are JSON here and text outside."""
     parser.need("COLUMNS")
     enclosed = parser.accept("(")
     pieces: list[str] = []
@@ -71,7 +72,7 @@ def _table_columns(parser: ExpressionParser, columns: Columns, scalars: set[str]
     return ", ".join(pieces)
 
 
-def _table_column(parser: ExpressionParser, columns: Columns, scalars: set[str]) -> str:
+def _table_column(parser: ExpressionParser, columns: Columns, scalars: dict[str, int | None]) -> str:
     token = parser.token
     name = parser.identifier()
     if parser.accept("FOR", "ORDINALITY"):
@@ -80,9 +81,10 @@ def _table_column(parser: ExpressionParser, columns: Columns, scalars: set[str])
     kind: DataType = "text"
     text = "text"
     exists = False
+    size: int | None = None
     if parser.token.upper not in ("PATH", "EXISTS", "FORMAT", ",", ")", "ERROR", "NULL", "DEFAULT", "WITH", "WITHOUT"):
         target = casts.read_type(parser, length_required=False)
-        kind = target.type
+        kind, size = target.type, target.size
         text = {"text": "text", "clob": "text", "date": "timestamp"}.get(kind, target.text)
     json = parser.accept("FORMAT", "JSON")
     if parser.accept("EXISTS"):
@@ -106,7 +108,7 @@ def _table_column(parser: ExpressionParser, columns: Columns, scalars: set[str])
     columns[name] = kind
     as_json = text == "text" and not exists and "ERROR" not in handlers.values()
     if as_json:
-        scalars.add(name)
+        scalars[name] = size if kind == "text" and not handlers else None
         text = "jsonb"
     kind_text = f"{text} EXISTS" if exists else text
     return f"{quote(name)} {kind_text} PATH {quote_text(place)}{wrapper}{behaviour_text(handlers, as_json=as_json)}"

@@ -89,7 +89,7 @@ BEGIN
     IF e IN ('FM', 'FX') THEN
       CONTINUE;
     ELSIF e ~ '^[-/,.;:\s]' OR e = 'X' THEN
-      v := regexp_replace(v, '^[-/,.;:\s]+', '');
+      v := regexp_replace(v, CASE WHEN f ~* '^(?:TZH|TZR|SYYYY)' THEN '^(?:-(?![0-9])|[/,.;:\s])+' ELSE '^[-/,.;:\s]+' END, '');
       CONTINUE;
     ELSIF e LIKE '"%' THEN
       IF NOT starts_with(v, substring(e FROM 2 FOR length(e) - 2)) AND NOT starts_with(pg_catalog.upper(v), substring(e FROM 2 FOR length(e) - 2)) THEN
@@ -229,6 +229,31 @@ CREATE FUNCTION ora.to_timestamp_tz(text, text) RETURNS timestamptz LANGUAGE sql
 CREATE FUNCTION ora.to_timestamp_tz(text) RETURNS timestamptz LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
   SELECT ora.to_timestamp_tz($1, ora.nls_timestamp_tz()) $$;
 CREATE FUNCTION ora.to_timestamp_tz(timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT $1 $$;
+
+-- TO_DATE and its like with DEFAULT ... ON CONVERSION ERROR. A format that is none stays an error.
+CREATE FUNCTION ora.conversion_failed(state text, number text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE state WHEN 'OR000' THEN number::int4 BETWEEN 1830 AND 1899 ELSE state LIKE '22%' END $$;
+DO $$
+DECLARE
+  name text;
+  kind text;
+BEGIN
+  FOR name, kind IN VALUES ('to_date', 'ora.odate'), ('to_timestamp', 'timestamp'), ('to_timestamp_tz', 'timestamptz') LOOP
+    EXECUTE format($f$
+      CREATE FUNCTION ora.%1$s_or(value text, fallback text, form text) RETURNS %2$s LANGUAGE plpgsql STABLE AS $b$
+      DECLARE
+        number text;
+      BEGIN
+        RETURN ora.%1$s(value, form);
+      EXCEPTION WHEN OTHERS THEN
+        GET STACKED DIAGNOSTICS number = PG_EXCEPTION_DETAIL;
+        IF ora.conversion_failed(SQLSTATE, number) THEN
+          RETURN ora.%1$s(fallback, form);
+        END IF;
+        RAISE;
+      END $b$ $f$, name, kind);
+  END LOOP;
+END $$;
 
 -- ---- Any value as text, as Oracle converts silently.
 
@@ -629,10 +654,10 @@ BEGIN
 END $$;
 CREATE FUNCTION ora.regexp_like(text, text, text DEFAULT 'c') RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT pg_catalog.regexp_like($1, $2, ora.pattern_flags($2, $3)) $$;
-CREATE FUNCTION ora.regexp_substr(text, text, numeric DEFAULT 1, numeric DEFAULT 1, text DEFAULT 'c', numeric DEFAULT 0) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-  SELECT nullif(pg_catalog.regexp_substr($1, $2, $3::int4, $4::int4, ora.pattern_flags($2, $5), $6::int4), '') $$;
+CREATE FUNCTION ora.regexp_substr(text, text, numeric DEFAULT 1, numeric DEFAULT 1, text DEFAULT 'c', numeric DEFAULT 0) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT nullif(pg_catalog.regexp_substr($1, $2, $3::int4, $4::int4, ora.pattern_flags($2, coalesce($5, 'c')), $6::int4), '') $$;
 CREATE FUNCTION ora.regexp_replace(t text, pattern text, replacement text DEFAULT NULL, start numeric DEFAULT 1, occurrence numeric DEFAULT 0, flags text DEFAULT 'c') RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT nullif(pg_catalog.regexp_replace(t, pattern, coalesce(replacement, ''), start::int4, occurrence::int4, ora.pattern_flags(pattern, flags)), '') $$;
+  SELECT nullif(pg_catalog.regexp_replace(t, pattern, coalesce(replacement, ''), start::int4, occurrence::int4, ora.pattern_flags(pattern, coalesce(flags, 'c'))), '') $$;
 CREATE FUNCTION ora.regexp_instr(text, text, numeric DEFAULT 1, numeric DEFAULT 1, numeric DEFAULT 0, text DEFAULT 'c', numeric DEFAULT 0) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT pg_catalog.regexp_instr($1, $2, $3::int4, $4::int4, $5::int4, ora.pattern_flags($2, $6), $7::int4)::numeric $$;
 CREATE FUNCTION ora.regexp_count(text, text, numeric DEFAULT 1, text DEFAULT 'c') RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
