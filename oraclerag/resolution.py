@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +15,7 @@ from oraclerag.records import ENVELOPE, Action, Resolution, SourceKey
 from oraclerag.scope import Scope
 from oraclerag.security import reading, writing
 from oraclerag.source import Source, tenants_mapped
-from oraclerag.source.base import in_utc
+from oraclerag.source.base import in_utc, json_object
 from oraclerag.source.resolution import RESOLUTION_SOURCE
 from oraclerag.statements import Statements, quoted
 
@@ -163,10 +162,9 @@ def _missing(number: int, tenant: str | None) -> InputError:
 def _metadata(resolution: Resolution) -> dict[str, Any]:
     """Give the metadata as they are kept: what the envelope names, beside what else was given."""
     try:
-        json.dumps(dict(resolution.metadata), allow_nan=False).encode()
+        found = json_object(resolution.metadata)
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"Resolution: metadata has no JSON form ({type(error).__name__}).") from None
-    found = {str(name): value for name, value in resolution.metadata.items()}
     for name in (*ENVELOPE.values(), *_OF_ITS_OWN):
         if name in found:
             raise InputError(f"Resolution: metadata names {name!r}, which has an argument of its own.")
@@ -178,7 +176,7 @@ def _metadata(resolution: Resolution) -> dict[str, Any]:
 
 def _resolution(row: tuple[Any, ...]) -> Resolution:
     number, tenant, collection, title, visibility, owner, by, at, recorded, metadata, symptom, analysis, fix = row
-    metadata = dict(metadata or {})
+    metadata = json_object(metadata or {})
     enveloped = {name: metadata.pop(inside, None) for name, inside in ENVELOPE.items()}
     return Resolution(
         id=int(number),

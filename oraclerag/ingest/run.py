@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-import json
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +22,7 @@ from oraclerag.ingest.store import FileRow, Store
 from oraclerag.ingest.text import Refused, known_encoding, read
 from oraclerag.records import NO_TENANT, Visibility, fits
 from oraclerag.source import Source, tenants_mapped
-from oraclerag.source.base import in_utc
+from oraclerag.source.base import in_utc, json_object
 
 __all__ = ["DEFAULT_MAX_BYTES", "Options", "ingest"]
 
@@ -65,7 +64,7 @@ class Options:
             if value is not None and not fits(value, _NAME_BYTES):
                 raise InputError(f"The {what} must be a text of 1 to {_NAME_BYTES} bytes.")
         try:
-            known = json.loads(json.dumps(dict(self.metadata), allow_nan=False))
+            known = json_object(self.metadata)
         except (TypeError, ValueError, RecursionError):
             raise InputError("metadata must be a mapping that has a JSON form.") from None
         object.__setattr__(self, "metadata", known)

@@ -16,6 +16,7 @@ from oraclerag.errors import Contention, OracleRagError
 from oraclerag.records import SourceKey, Visibility
 from oraclerag.security import reading, writing
 from oraclerag.source import Source
+from oraclerag.source.base import json_object
 from oraclerag.source.file import FILE_SOURCE
 from oraclerag.statements import Statements
 
@@ -96,9 +97,8 @@ class Store:
                     cursor.execute(sql.with_names("known", names=listed), {**self._place, **binds})
                     rows = cursor.fetchall()
                 for file_id, name, kind, title, url, visibility, owner, hashed, moment, metadata in rows:
-                    found[name] = Stored(
-                        int(file_id), hashed, kind, title, url, visibility.lower(), owner, moment, metadata or {}
-                    )
+                    seen, said = visibility.lower(), json_object(metadata or {})
+                    found[name] = Stored(int(file_id), hashed, kind, title, url, seen, owner, moment, said)
         return found
 
     def write(self, row: FileRow, stored: Stored | None) -> tuple[Literal["new", "changed", "unchanged"], SourceKey]:

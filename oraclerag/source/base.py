@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import datetime as dt
+import decimal
 import hashlib
 import json
 import zoneinfo
@@ -26,7 +27,6 @@ __all__ = ["Source", "SourceProblem", "SourceRead"]
 
 # Counts up when the toolkit itself makes other chunks of the same text.
 _RENDERING = 1
-_METADATA = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 # Bytes of the columns that decide who sees a chunk or group it: too long is an error, never cut.
 _LIMITS = {"tenant": 128, "owner": 128, "project": 128, "sprint": 128, "collection": 128, "url": 2000}
@@ -211,15 +211,33 @@ class Source(abc.ABC):
         return document
 
     def _json_object(self, value: Mapping[str, Any]) -> dict[str, Any]:
-        """Give metadata as a JSON column holds it, names as text: the driver's own words come too late."""
+        """Give metadata as a JSON column holds it: the driver's own words come too late."""
         try:
-            text = _METADATA.encode(dict(value))
-            text.encode()
-            return dict(json.loads(text))
+            return json_object(value)
         except (TypeError, ValueError, RecursionError) as error:
             raise EntityError(
                 f"The metadata of a document of source {self.name!r} has no JSON form ({type(error).__name__})."
             ) from None
+
+
+def json_object(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Give metadata as a JSON column holds it: names are texts; what the driver read as Decimal is a number again.
+
+    Raises TypeError, ValueError or RecursionError where they have no JSON form.
+    """
+    text = _METADATA.encode(dict(value))
+    text.encode()
+    return dict(json.loads(text))
+
+
+def _number(value: object) -> int | float:
+    if not isinstance(value, decimal.Decimal):
+        raise TypeError
+    return int(value) if value == value.to_integral_value() and value.adjusted() < _DIGITS else float(value)
+
+
+_DIGITS = 40  # of a NUMBER; a larger one is zeros at its end
+_METADATA = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_number)
 
 
 def in_utc(moment: dt.datetime | None, zone: str) -> dt.datetime | None:

@@ -109,13 +109,13 @@ def outcomes(report: IngestReport) -> dict[str, str]:
 def test_what_is_said_of_files_is_kept_and_a_change_of_it_is_a_change(rag: Rag, folder: Path) -> None:
     moment = dt.datetime(2026, 3, 31, 16, 0, tzinfo=dt.timezone(dt.timedelta(hours=2)))
     known = Envelope(environment="PROD-US-01", module="AP", version="EBS R12.2.10", script="SYS-03")
-    given: dict[str, Any] = {"envelope": known, "metadata": {"area": ["close"]}, "occurred_at": moment}
+    given: dict[str, Any] = {"envelope": known, "metadata": {"area": ["close"], "order": 1.1}, "occurred_at": moment}
     assert rag.ingest(folder, collection="handbook", **given).new == 2
     rag.work(once=True)
     [hit] = [hit for hit in rag.search("vacation", scope=EVERYBODY) if hit.title == "Vacation"]
     assert (hit.collection, hit.occurred_at) == ("handbook", moment)
-    assert dict(hit.metadata) == {
-        "file": "kb/vacation.md", "area": ["close"], "environment_id": "PROD-US-01", "erp_module": "AP",
+    assert {**hit.metadata, "order": float(hit.metadata["order"])} == {
+        "file": "kb/vacation.md", "area": ["close"], "order": 1.1, "environment_id": "PROD-US-01", "erp_module": "AP",
         "erp_version": "EBS R12.2.10", "source_script": "SYS-03",
     }  # fmt: skip
     assert rag.ingest(folder, collection="handbook", **given).unchanged == 2

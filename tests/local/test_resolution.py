@@ -29,7 +29,7 @@ FULL = Resolution(
     module="GL",
     version="EBS R12.2.10",
     script="SYS-03",
-    metadata={"team": "dba"},
+    metadata={"team": "dba", "hours": 1.5},
 )
 
 
@@ -69,7 +69,7 @@ def test_a_resolution_is_found_by_code_and_environment_until_it_is_removed(rag: 
         "oracle_error_code": ["ORA-12801", "ORA-01652", "ORA-03113"], "oracle_error_primary": "ORA-12801",
         "oracle_error_cause": "ORA-12801", "resolution_type": "Tablespace Extension", "oracle_doc_id": "793380.1",
         "environment_id": "PROD-US-01", "erp_module": "GL", "erp_version": "EBS R12.2.10", "source_script": "SYS-03",
-        "team": "dba",
+        "team": "dba", "hours": 1.5,
     }  # fmt: skip
     with module_account.connect() as connection, connection.cursor() as cursor:  # by any of its codes
         cursor.execute(
