@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oraclerag.chunk.diagnostics import optimizer_trace, trace_file
+from oraclerag.chunk.diagnostics import trace_file
 from oraclerag.chunk.diagnostics.lines import split
+from oraclerag.chunk.diagnostics.traces import optimizer_trace
 from tests import reports
 from tests.unit.trace_units import HEADER, MARKS, of_line, sample, sections, units
 

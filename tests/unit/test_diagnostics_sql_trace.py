@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oraclerag.chunk.diagnostics import sql_trace, trace_file
+from oraclerag.chunk.diagnostics import trace_file
 from oraclerag.chunk.diagnostics.lines import Line, split
+from oraclerag.chunk.diagnostics.traces import sql_trace
 from tests import reports
 from tests.unit.trace_units import HEADER, MARKS, of_line, sample, sections, units
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from oraclerag.chunk.diagnostics.dates import iso
 from oraclerag.chunk.diagnostics.lines import Line
 from oraclerag.chunk.diagnostics.statement import in_few_words
-from oraclerag.chunk.diagnostics.trace_machine import ENOUGH, Writer
-from oraclerag.chunk.diagnostics.trace_session import Session
+from oraclerag.chunk.diagnostics.traces.machine import ENOUGH, Writer
+from oraclerag.chunk.diagnostics.traces.session import Session
 from oraclerag.chunk.diagnostics.unit import Unit
 
 __all__ = ["recognises", "units"]

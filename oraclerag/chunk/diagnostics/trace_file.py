@@ -10,10 +10,17 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
-from oraclerag.chunk.diagnostics import deadlock, error_dump, hang_analysis, optimizer_trace, sql_trace, system_state
 from oraclerag.chunk.diagnostics.lines import Line
-from oraclerag.chunk.diagnostics.trace_machine import ENOUGH, RULE, Machine, Writer, harmless, stamped
-from oraclerag.chunk.diagnostics.trace_session import HEAD, MARK, Session, is_mark
+from oraclerag.chunk.diagnostics.traces import (
+    deadlock,
+    error_dump,
+    hang_analysis,
+    optimizer_trace,
+    sql_trace,
+    system_state,
+)
+from oraclerag.chunk.diagnostics.traces.machine import ENOUGH, RULE, Machine, Writer, harmless, stamped
+from oraclerag.chunk.diagnostics.traces.session import HEAD, MARK, Session, is_mark
 from oraclerag.chunk.diagnostics.unit import Unit
 
 __all__ = ["recognises", "units"]

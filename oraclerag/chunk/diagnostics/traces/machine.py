@@ -9,7 +9,7 @@ from typing import Any
 
 from oraclerag.chunk.diagnostics.gathering import Gathering
 from oraclerag.chunk.diagnostics.lines import Line
-from oraclerag.chunk.diagnostics.trace_session import Session
+from oraclerag.chunk.diagnostics.traces.session import Session
 from oraclerag.chunk.diagnostics.unit import Unit
 
 __all__ = ["ENOUGH", "RULE", "Machine", "Writer", "harmless", "stamped"]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from oraclerag.chunk.diagnostics.lines import Line
-from oraclerag.chunk.diagnostics.trace_machine import ENOUGH, Machine
+from oraclerag.chunk.diagnostics.traces.machine import ENOUGH, Machine
 
 __all__ = ["SystemState", "recognises"]
 

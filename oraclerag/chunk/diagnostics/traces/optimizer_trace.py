@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from oraclerag.chunk.diagnostics.lines import Line
 from oraclerag.chunk.diagnostics.statement import in_few_words
-from oraclerag.chunk.diagnostics.trace_machine import ENOUGH, RULE, Machine, Writer, stamped
-from oraclerag.chunk.diagnostics.trace_session import Session
+from oraclerag.chunk.diagnostics.traces.machine import ENOUGH, RULE, Machine, Writer, stamped
+from oraclerag.chunk.diagnostics.traces.session import Session
 
 __all__ = ["OptimizerTrace", "recognises"]
 

@@ -16,9 +16,9 @@ from typing import Any
 from oraclerag import error_codes
 from oraclerag.chunk.diagnostics.lines import Line
 from oraclerag.chunk.diagnostics.statement import in_few_words
-from oraclerag.chunk.diagnostics.statement_text import AHEAD, StatementText
-from oraclerag.chunk.diagnostics.trace_machine import ENOUGH, Machine, Writer, harmless, stamped
-from oraclerag.chunk.diagnostics.trace_session import Session
+from oraclerag.chunk.diagnostics.traces.machine import ENOUGH, Machine, Writer, harmless, stamped
+from oraclerag.chunk.diagnostics.traces.session import Session
+from oraclerag.chunk.diagnostics.traces.statement_text import AHEAD, StatementText
 
 __all__ = ["SqlTrace", "recognises"]
 
