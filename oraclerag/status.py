@@ -7,7 +7,7 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oraclerag import index, queue, schema
+from oraclerag import index, queue, schema, security
 from oraclerag.database import Database, own_tables
 from oraclerag.errors import ModelError, OracleRagError
 from oraclerag.model.active import active_model
@@ -34,7 +34,11 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True)
 class StatusReport:
-    """Everything at a glance; fields are None where what they describe is not there."""
+    """Everything at a glance; fields are None where what they describe is not there.
+
+    ``security`` names the tables that row security stands on. Where ``security.restricted``, it hides rows from this
+    database user, and what is counted here is less than there is.
+    """
 
     schema: str
     revision: str | None
@@ -44,6 +48,7 @@ class StatusReport:
     index: index.IndexStatus | None
     sources: tuple[SourceStatus, ...]
     queue: QueueStatus | None
+    security: security.Protection | None
     problems: tuple[Problem, ...]
 
     @property
@@ -60,7 +65,7 @@ def status(database: Database) -> StatusReport:
             schema.require(connection, database.schema)
         except OracleRagError as error:
             problem = Problem(error.code, error.message, error.hint)
-            return StatusReport(database.schema, revision, None, None, None, None, (), None, (problem,))
+            return StatusReport(database.schema, revision, None, None, None, None, (), None, None, (problem,))
         problems: list[Problem] = []
         model = None
         try:
@@ -68,6 +73,8 @@ def status(database: Database) -> StatusReport:
             active_model(connection, database.schema, configured=database.settings.embedding_model)
         except ModelError as error:
             problems.append(Problem(error.code, error.message, error.hint))
+        guarded = security.protection(connection, database.schema)
+        problems += security.shortcomings(guarded, database.schema)
     waiting = queue.status(database)
     with database.connect() as connection:
         sources = _sources(connection, database.schema, waiting)
@@ -86,6 +93,7 @@ def status(database: Database) -> StatusReport:
         index=found,
         sources=sources,
         queue=waiting,
+        security=guarded,
         problems=tuple(problems),
     )
 

@@ -74,6 +74,13 @@ def _show(screen: Output, report: StatusReport) -> None:
             "chunks": found and f"{found.chunks:,}",
         }
     )
+    if report.security is not None and report.security.tables:
+        screen.facts(
+            {
+                "row security": f"policies on {len(report.security.tables)} tables; the vector index covers no columns "
+                "besides, which a policy rules out (ORA-51987)"
+            }
+        )
     if report.sources:
         screen.table(
             ("source", "entities", "chunks", "last indexed (UTC)", "state"),

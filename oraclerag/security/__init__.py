@@ -8,7 +8,7 @@ that is gone asks :func:`require_unrestricted` first.
 
 from __future__ import annotations
 
-from oraclerag.security.policies import PROTECTED, Protection, protection, require_unrestricted
+from oraclerag.security.policies import PROTECTED, Protection, protection, require_unrestricted, shortcomings
 from oraclerag.security.scripts import READERS, install, script, uninstall
 from oraclerag.security.sessions import reading, scoped, writing
 from oraclerag.security.verification import IsolationReport, TableIsolation, verify
@@ -25,6 +25,7 @@ __all__ = [
     "require_unrestricted",
     "scoped",
     "script",
+    "shortcomings",
     "uninstall",
     "verify",
     "writing",

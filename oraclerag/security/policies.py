@@ -8,9 +8,19 @@ import oracledb
 
 from oraclerag.database import code_of, own_tables
 from oraclerag.errors import RowsHidden
+from oraclerag.records import Problem
 from oraclerag.statements import Statements
 
-__all__ = ["PROTECTED", "Policy", "Protection", "not_executable", "policies", "protection", "require_unrestricted"]
+__all__ = [
+    "PROTECTED",
+    "Policy",
+    "Protection",
+    "not_executable",
+    "policies",
+    "protection",
+    "require_unrestricted",
+    "shortcomings",
+]
 
 PROTECTED = (
     "RAG_CHUNK",
@@ -67,6 +77,30 @@ def protection(connection: oracledb.Connection, schema: str) -> Protection:
     """Say what is protected, and whether this user is subject to it; one statement where nothing is."""
     tables = tuple(name for name, policy in policies(connection, schema).items() if policy.enabled)
     return Protection(tables, bool(tables) and _restricted(connection, schema))
+
+
+def shortcomings(found: Protection, schema: str) -> list[Problem]:
+    """Say what is wrong with the protection of a schema; none at all is what most installations have."""
+    if not found.tables:
+        return []
+    problems = []
+    if bare := sorted(set(PROTECTED) - set(found.tables)):
+        problems.append(
+            Problem(
+                "POLICY_MISSING",
+                f"Row security stands on some tables and not on {', '.join(bare)}.",
+                "Run `oraclerag security verify` as their owner, and `oraclerag security install` again.",
+            )
+        )
+    if found.restricted:
+        problems.append(
+            Problem(
+                RowsHidden.code,
+                f"Row security hides rows of {schema} from this database user: what is counted is less than there is.",
+                RowsHidden.default_hint,
+            )
+        )
+    return problems
 
 
 def require_unrestricted(connection: oracledb.Connection, schema: str, doing: str) -> None:

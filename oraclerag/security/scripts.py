@@ -159,7 +159,7 @@ def _explained(error: oracledb.DatabaseError, names: Mapping[str, str]) -> State
     if code in _INCLUDED:
         return StatementFailed(
             f"The vector index on {owner}.RAG_CHUNK has INCLUDE columns, which rule out a policy ({words(error)}).",
-            hint="Choose: build the index without them and install again, or keep them and leave row security.",
+            hint="Choose: `oraclerag index rebuild --no-include` and install again, or keep the columns and leave it.",
         )
     if code == _NO_SUCH_GRANTEE:
         return StatementFailed(

@@ -1,0 +1,151 @@
+"""Row security as far as a database without it can show: what it says there, and that every read sets its tenant.
+
+That rows are hidden is shown on a real database alone: tests/oracle/test_vpd.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import oracledb
+import pytest
+from typer.testing import CliRunner
+
+from oraclerag import Resolution, Scope, security
+from oraclerag.cli import app
+from oraclerag.errors import StatementFailed
+from oraclerag.rag import Rag
+from oraclerag.security import sessions
+from oraclerag.security.scripts import statements_of
+from oraclerag.statements import root
+from tests.local import test_isolation
+from tests.local.conftest import Account
+from tests.local.library import Entry, install, shelve
+
+pytestmark = pytest.mark.one_size
+
+
+@pytest.fixture(scope="module")
+def rag(module_account: Account, tiny_file: Path) -> Iterator[Rag]:
+    with install(module_account, tiny_file) as opened:
+        with opened.database.transaction() as connection:
+            shelve(connection, module_account.user, [Entry("1", "late payments", tenant="acme")])
+        opened.build_index(force=True)
+        yield opened
+
+
+def environment(account: Account) -> dict[str, str]:
+    return {"ORACLE_DSN": account.dsn, "ORACLE_USER": account.user, "ORACLE_PASSWORD": account.password}
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What every session is told of tenants, as if policies stood; the calls of the package are noted, not sent."""
+    found: list[str] = []
+
+    def end(*_: object, failed: bool) -> None:
+        found.append("clear, after an error" if failed else "clear")
+
+    monkeypatch.setattr(sessions, "_installed", lambda *_: True)
+    monkeypatch.setattr(
+        sessions, "_set", lambda _connection, _statement, _schema, tenant: found.append(f"set {tenant}")
+    )
+    monkeypatch.setattr(sessions, "_end", end)
+    return found
+
+
+@pytest.mark.parametrize("way", test_isolation.EVERY_WAY)
+def test_every_way_to_read_sets_its_tenant_and_clears_it(
+    rag: Rag, module_account: Account, told: list[str], way: str
+) -> None:
+    assert test_isolation.EVERY_WAY[way](rag, module_account, Scope(tenant="acme", manager=True))
+    assert told
+    assert told == ["set acme", "clear"] * (len(told) // 2)
+
+
+def test_resolutions_and_files_too(rag: Rag, told: list[str], tmp_path: Path) -> None:
+    scope = Scope(tenant="acme")
+    kept = rag.record_resolution(Resolution(title="t", fix="f", tenant="acme"))
+    assert kept.id is not None
+    rag.resolutions.get(kept.id, scope=scope)
+    rag.resolutions.list(scope=scope)
+    rag.resolutions.validate(kept.id, by="ana", scope=scope)
+    rag.resolutions.remove(kept.id, scope=scope)
+    assert told == ["set acme", "clear"] * 5
+    told.clear()
+    (tmp_path / "a.md").write_text("late payments")
+    rag.ingest(tmp_path / "a.md")
+    assert len(told) >= 4, "known before, written"
+    assert told == ["set main", "clear"] * (len(told) // 2)
+
+
+def test_nothing_is_sent_where_no_policy_stands(rag: Rag) -> None:
+    with rag.database.connect() as connection:
+        assert security.protection(connection, rag.database.schema) == security.Protection((), restricted=False)
+        security.require_unrestricted(connection, rag.database.schema, "A worker")
+    assert rag.status().security == security.Protection((), restricted=False)
+
+
+def test_installing_where_there_is_none_is_one_sentence(rag: Rag, module_account: Account) -> None:
+    with pytest.raises(StatementFailed, match="This database has no row security"):
+        rag.install_security(worker=module_account.user)
+    with rag.database.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT COUNT(*) FROM USER_OBJECTS WHERE OBJECT_NAME IN ('RAG_SCOPE', 'RAG_TENANT_POLICY')")
+        assert cursor.fetchone() == (0,)
+
+
+def test_verifying_without_policies_is_unhealthy(module_account: Account, rag: Rag) -> None:
+    result = CliRunner().invoke(app, ["security", "verify"], env=environment(module_account))
+    assert result.exit_code == 3, result.output
+    for table in security.PROTECTED:
+        assert f"{table} has no policy" in result.stderr
+    with rag.database.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT COUNT(*) FROM RAG_SEARCH")
+        assert cursor.fetchone() == (0,), "nothing is made up where nothing can be hidden"
+
+
+def test_the_scripts_can_be_printed_without_a_database() -> None:
+    there = {"ORACLE_DSN": "nowhere", "ORACLE_USER": "kb", "ORACLE_PASSWORD": "x"}
+    printed = CliRunner().invoke(app, ["security", "install", "--worker", "kb_indexer", "--sql"], env=there)
+    assert printed.exit_code == 0, printed.output
+    assert printed.stdout == security.script("kb", worker="kb_indexer")
+    printed = CliRunner().invoke(app, ["security", "uninstall", "--sql"], env=there)
+    assert printed.stdout == security.script("kb")
+
+
+def test_the_blocks_are_plsql_and_only_what_there_is_not_is_refused(rag: Rag, module_account: Account) -> None:
+    """The strict parser reads what it knows: all but packages, functions and contexts, and DBMS_RLS by name."""
+    names = {"rag_owner": module_account.user, "rag_worker": module_account.user, "rag_readers": "RAG_SEARCHER"}
+    said: list[str] = []
+    with rag.database.connect() as connection, connection.cursor() as cursor:
+        for statement in statements_of("vpd.sql", names):
+            try:
+                cursor.execute(statement)
+                said.append("done")
+            except oracledb.DatabaseError as error:
+                said.append(str(error).partition("\n")[0].partition("does not support ")[2] or error.args[0].full_code)
+    assert said == [
+        "done",  # there are the user and the table
+        "CREATE FUNCTION",
+        "CREATE PACKAGE",
+        "CREATE PACKAGE",
+        "CREATE CONTEXT",
+        "done",  # nobody grants to himself
+        "ORA-00942",  # GRANT on a package that could not be made
+        "the procedure DBMS_RLS.ADD_POLICY",
+    ]
+
+
+def test_the_predicate_is_sql_on_every_table_and_never_true_without_a_tenant(rag: Rag) -> None:
+    text = (root("sql") / "setup" / "vpd.sql").read_text("utf-8")
+    [predicate] = re.findall(r"RETURN '(TENANT_ID .*)';", text)
+    predicate = predicate.replace("''", "'").replace("&rag_owner", rag.database.schema)
+    with rag.database.connect() as connection, connection.cursor() as cursor:
+        for table in security.PROTECTED:
+            cursor.execute(f"SELECT COUNT(*) FROM {table} WHERE {predicate}")
+            assert cursor.fetchone() == (0,)
+        acme = re.sub(r"SYS_CONTEXT\([^)]*\)", "'acme'", predicate)
+        cursor.execute(f"SELECT COUNT(*) FROM RAG_CHUNK WHERE {acme}")
+        assert cursor.fetchone() == (1,)
