@@ -1,4 +1,7 @@
-"""``python -m tests.benchmarks [--json FILE]``: run every benchmark, print one table."""
+"""``python -m tests.benchmarks [NAME ...] [--json FILE]``: run the benchmarks of these names, print one table.
+
+Without a name all run that end within minutes. Those of :data:`LONG` run where they are named.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -20,16 +23,12 @@ from oraclerag.local import LocalDatabase
 from oraclerag.model import known_model
 from oraclerag.provision import built_path
 from oraclerag.testing import tiny_model
-from tests.benchmarks import backfill, local_database, passages, queue, write_path
+from tests.benchmarks import backfill, local_database, passages, queue, retrieval, search, write_path
 from tests.benchmarks.figures import Figure, median_seconds
 from tests.local.conftest import Account
 
 
-def figures(folder: Path) -> Iterator[Figure]:
-    """Run everything; ``folder`` takes the databases."""
-    model = folder / "tiny.onnx"
-    model.write_bytes(tiny_model())
-    built = built_path(known_model("minilm-l6"))
+def _started(folder: Path, _: Path) -> Iterator[Figure]:
     yield from local_database.start(folder / "started")
     yield Figure(
         "oraclerag --help",
@@ -39,33 +38,78 @@ def figures(folder: Path) -> Iterator[Figure]:
         "s",
         "orientation: 0.5 s",
     )
-    yield from passages.measure()
+
+
+def _database(folder: Path, _: Path) -> Iterator[Figure]:
     with LocalDatabase(folder / "database") as database:
         account = Account(database.dsn, "BENCH_CALLS", database.create_user("BENCH_CALLS"))
         yield from local_database.measure(database, account)
-        if built.is_file():  # `oraclerag provision` or the demo made it
-            yield from write_path.measure(database, built)
+
+
+def _write_path(folder: Path, model: Path) -> Iterator[Figure]:
+    if MINILM.is_file():  # `oraclerag provision` or the demo made it
+        with LocalDatabase(folder / "minilm") as database:
+            yield from write_path.measure(database, MINILM)
     yield from write_path.overhead(folder / "free", model)
     yield from write_path.round_trips(model)
-    yield from queue.measure(folder, model)
-    yield from backfill.measure(folder / "backfill", model)
+
+
+def _search(folder: Path, model: Path) -> Iterator[Figure]:
+    with LocalDatabase(folder / "search") as database:
+        yield from search.measure(database, model)
+    yield from search.round_trips(model)
+
+
+def _retrieval(_: Path, __: Path) -> Iterator[Figure]:
+    if MINILM.is_file():
+        yield from retrieval.measure(MINILM)
+
+
+MINILM = built_path(known_model("minilm-l6"))
+
+PARTS: dict[str, Callable[[Path, Path], Iterator[Figure]]] = {
+    "start": _started,
+    "passages": lambda _, __: passages.measure(),
+    "database": _database,
+    "write_path": _write_path,
+    "queue": queue.measure,
+    "backfill": lambda folder, model: backfill.measure(folder / "backfill", model),
+    "search": _search,
+    "retrieval": _retrieval,
+}
+"""What can be run: takes a folder for databases, and the file of a tiny model."""
+
+LONG = {"retrieval"}
+"""What is run where it is named only: the first time it takes as long as embedding some thousand texts."""
+
+
+def figures(folder: Path, names: Sequence[str]) -> Iterator[Figure]:
+    """Run what is named, in turn; ``folder`` takes the databases."""
+    model = folder / "tiny.onnx"
+    model.write_bytes(tiny_model())
+    for name in names:
+        yield from PARTS[name](folder, model)
 
 
 def main() -> int:
     """Print the table; give 1 when a bound is missed."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PARTS)}")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     arguments = parser.parse_args()
+    if unknown := sorted(set(arguments.names) - PARTS.keys()):
+        parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(PARTS)}")
+    names = arguments.names or [name for name in PARTS if name not in LONG]
     console = Console(width=110)
     table = Table("figure", "value", "against", "bound", "")
     measured = []
     with tempfile.TemporaryDirectory(prefix="oraclerag-benchmarks-") as folder:
-        for figure in figures(Path(folder)):
+        for figure in figures(Path(folder), names):
             measured.append(figure)
             bound = "" if figure.bound is None else f"{figure.sense} {figure.bound:g}"
             mark = {True: "ok", False: "missed", None: ""}[figure.held]
-            table.add_row(figure.name, f"{figure.value:.2f} {figure.unit}", figure.against, bound, mark)
-            console.print(f"{figure.name}: {figure.value:.2f} {figure.unit}", style="dim")
+            table.add_row(figure.name, figure.shown, figure.against, bound, mark)
+            console.print(f"{figure.name}: {figure.shown}", style="dim")
     console.print(table)
     if arguments.json:
         machine = {"python": platform.python_version(), "machine": platform.machine(), "processors": os.cpu_count()}

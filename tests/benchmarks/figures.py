@@ -26,6 +26,12 @@ class Figure:
     sense: Literal["at most", "at least"] = "at most"
 
     @property
+    def shown(self) -> str:
+        """The number as people read it: what has no unit and is no count is a share, and has more digits."""
+        digits = 2 if self.unit or self.value == int(self.value) else 4
+        return f"{self.value:.{digits}f} {self.unit}".rstrip()
+
+    @property
     def held(self) -> bool | None:
         """Whether the bound holds; None where there is none."""
         if self.bound is None:

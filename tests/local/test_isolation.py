@@ -64,6 +64,7 @@ def rag(module_account: Account, tiny_file: Path) -> Iterator[Rag]:
         with opened.database.transaction() as connection:
             shelve(connection, module_account.user, ENTRIES)
         opened.build_index(force=True)
+        opened.build_text_index()
         yield opened
 
 
@@ -91,6 +92,11 @@ def _one_by_one(rag: Rag, account: Account, scope: Scope) -> set[str]:
 def _separate(rag: Rag, account: Account, scope: Scope) -> set[str]:
     with Rag(settings_of(account, query_embedding="separate")) as other:
         return {hit.source.id for hit in other.search(QUESTION, scope=scope, k=1000)}
+
+
+def _by_vector(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    vector = [1.0, *[0.0] * (rag.model().dimensions - 1)]
+    return {hit.source.id for hit in rag.search("", scope=scope, k=1000, vector=vector)}
 
 
 def _async(rag: Rag, account: Account, scope: Scope) -> set[str]:
@@ -123,6 +129,13 @@ def _narrowed(rag: Rag, account: Account, scope: Scope) -> set[str]:
     return {hit.source.id for hit in rag.search(QUESTION, scope=scope, k=1000, source=["task", "other"])}
 
 
+def _hybrid(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    """What either leg finds; and what the text leg finds, which is all of it, for all of them have the words."""
+    found = rag.search(QUESTION, scope=scope, k=1000, hybrid=True)
+    assert all("text rank" in hit.why for hit in found)
+    return {hit.source.id for hit in found}
+
+
 def _command_line(rag: Rag, account: Account, scope: Scope) -> set[str]:
     arguments = ["search", QUESTION, "-k", "1000", "--json", "--tenant", str(scope.tenant)]
     arguments += ["--owner", scope.owner] if scope.owner is not None else []
@@ -141,11 +154,13 @@ EVERY_WAY: dict[str, Read] = {
     "search": _library,
     "approximate search": _approximate,
     "separate embedding": _separate,
+    "vector": _by_vector,
     "asearch": _async,
     "borrowed connection": _borrowed,
     "engine": _engine,
     "filter": _filtered,
     "source": _narrowed,
+    "hybrid": _hybrid,
     "command line": _command_line,
 }
 

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from oraclerag import Rag, Scope
+from oraclerag.errors import InputError
+from oraclerag.local import LocalDatabase
 from tests.local.conftest import Account
 from tests.local.library import Entry, ids, install, shelve
 
@@ -146,3 +148,26 @@ def test_a_hit_whose_entity_waits_in_the_queue_is_stale(rag: Rag) -> None:
 def test_how_it_was_searched_and_why(rag: Rag, mode: Any, approximate: bool, reason: str) -> None:
     result = rag.search(QUESTION, scope=MANAGER, mode=mode)
     assert (result.approximate, result.reason) == (approximate, reason)
+
+
+def test_a_vector_from_elsewhere_finds_what_the_question_finds(rag: Rag, local_database: LocalDatabase) -> None:
+    text = rag.search(QUESTION, scope=MANAGER)
+    model = rag.model()
+    with rag.database.connect() as connection, connection.cursor() as cursor:
+        cursor.execute(f"SELECT VECTOR_EMBEDDING({model.sql_name} USING :q AS DATA) FROM dual", q=QUESTION)
+        (vector,) = cursor.fetchone()
+        for given in (vector, list(vector)):
+            before = local_database.round_trips
+            result = rag.search("", scope=MANAGER, vector=given, connection=connection)
+            assert local_database.round_trips - before == 1
+            assert [(hit.key, hit.distance) for hit in result] == [(hit.key, hit.distance) for hit in text]
+    scoped = rag.search("ORA-30036", scope=MANAGER, vector=vector)
+    assert (ids(scoped), scoped.truncated) == (["3"], False)
+    assert not rag.search("word " * 3000, scope=MANAGER, vector=vector).truncated
+
+
+def test_a_vector_of_another_model_is_refused_before_it_is_sent(rag: Rag) -> None:
+    with pytest.raises(InputError, match="has 383 numbers, but the model in force"):
+        rag.search("", scope=MANAGER, vector=[0.1] * 383)
+    with pytest.raises(InputError, match="of one question"):
+        rag.search_each([QUESTION, QUESTION], scope=MANAGER, vector=[0.1] * 384)
