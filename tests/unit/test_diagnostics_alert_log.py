@@ -12,7 +12,7 @@ from oraclerag import error_codes
 from oraclerag.chunk import Limits, chunks
 from oraclerag.chunk.diagnostics import alert_log
 from oraclerag.chunk.diagnostics.lines import split
-from oraclerag.chunk.diagnostics.shorten import shortened
+from oraclerag.chunk.diagnostics.pack.shorten import shortened
 from oraclerag.chunk.diagnostics.unit import Unit
 from oraclerag.cutting import Cutting
 from tests.unit.diagnostics import covered, words

@@ -1,7 +1,16 @@
 """Oracle's own diagnostic output: traces, reports and logs, cut at their own marks.
 
 The family of a report is chosen by its content. A family is a machine over lines: it gives units, the smallest pieces
-that must not be parted, each with its section; :mod:`pack` makes chunks of them.
+that must not be parted, each with its section; chunks are made of them. In the order in which a report meets them:
+
+* :mod:`secrets` and :mod:`html_report` (with :mod:`html_tags`): before it is stored, it is masked, and HTML made text;
+* :mod:`lines`: a text becomes lines, with their places in it;
+* :mod:`families`: the list of the families, each with a module of its name here, and which of them a report is of.
+  Of a trace file every kind of trace and dump has its own machine (:mod:`traces`);
+* :mod:`unit`: what a family gives, gathered by :mod:`gathering`, or by what is alike in several: :mod:`error_stack`,
+  :mod:`alert_entries`, :mod:`html_sections`, :mod:`text_table`;
+* :mod:`dates`, :mod:`erp`, :mod:`statement`: what is read out of single lines;
+* :mod:`pack`: units become chunks within what the model reads, each with its head and its metadata.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from oraclerag.chunk.diagnostics.pieces import Key, Piece, Window
+from oraclerag.chunk.diagnostics.pack.pieces import Key, Piece, Window
 
 __all__ = ["Run", "path"]
 

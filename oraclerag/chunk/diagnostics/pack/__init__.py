@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from oraclerag import error_codes
-from oraclerag.chunk.diagnostics.facts import facts
-from oraclerag.chunk.diagnostics.pieces import Piece, Window
-from oraclerag.chunk.diagnostics.run import Run, path
-from oraclerag.chunk.diagnostics.shorten import shortened
+from oraclerag.chunk.diagnostics.pack.facts import facts
+from oraclerag.chunk.diagnostics.pack.pieces import Piece, Window
+from oraclerag.chunk.diagnostics.pack.run import Run, path
+from oraclerag.chunk.diagnostics.pack.shorten import shortened
 from oraclerag.chunk.diagnostics.unit import Unit
 from oraclerag.errors import ConfigurationError
 from oraclerag.records import Chunk

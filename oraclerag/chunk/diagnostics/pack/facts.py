@@ -7,7 +7,7 @@ from typing import Any
 
 from oraclerag import error_codes
 from oraclerag.chunk.diagnostics import erp
-from oraclerag.chunk.diagnostics.pieces import Piece
+from oraclerag.chunk.diagnostics.pack.pieces import Piece
 from oraclerag.chunk.diagnostics.unit import Unit
 
 __all__ = ["facts"]

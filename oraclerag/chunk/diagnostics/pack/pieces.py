@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from oraclerag.chunk.boundaries import whole_character
 from oraclerag.chunk.diagnostics.lines import split
-from oraclerag.chunk.diagnostics.shorten import shortened
+from oraclerag.chunk.diagnostics.pack.shorten import shortened
 from oraclerag.chunk.diagnostics.unit import Unit
 
 if TYPE_CHECKING:
