@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import oracledb
 
-from oraclerag.chunk_clause import ChunkClause
+from oraclerag.cutting.clause import ChunkClause
 from oraclerag.database import driver_types, translated
 from oraclerag.errors import SourceError, StatementFailed
 from oraclerag.records import Piece

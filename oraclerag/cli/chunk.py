@@ -92,7 +92,7 @@ def chunk(
         model = _model(rag, counter)
         shown = preview(text, model, cutting, title=title or read.title, pieces=rag.pieces(text, cutting))
     if html is not None:
-        from oraclerag.chunk_page import page
+        from oraclerag.cli.chunk_page import page
 
         with html.open("w", encoding="utf-8") as out:
             out.writelines(page(shown, title or read.title))

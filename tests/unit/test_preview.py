@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oraclerag.chunk import storable
-from oraclerag.chunk_page import page
+from oraclerag.cli.chunk_page import page
 from oraclerag.console import visible
 from oraclerag.cutting import Cutting
 from oraclerag.errors import ConfigurationError, InputError, ModelError

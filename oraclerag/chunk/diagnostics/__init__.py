@@ -3,7 +3,8 @@
 The family of a report is chosen by its content. A family is a machine over lines: it gives units, the smallest pieces
 that must not be parted, each with its section; chunks are made of them. In the order in which a report meets them:
 
-* :mod:`secrets` and :mod:`html_report` (with :mod:`html_tags`): before it is stored, it is masked, and HTML made text;
+* :mod:`html_report` (with :mod:`html_tags`) and :mod:`secrets`: before it is stored, HTML is made text, and what is
+  secret is masked;
 * :mod:`lines`: a text becomes lines, with their places in it;
 * :mod:`families`: the list of the families, each with a module of its name here, and which of them a report is of.
   Of a trace file every kind of trace and dump has its own machine (:mod:`traces`);

@@ -1,6 +1,7 @@
 """How the texts of a source are to be cut: which chunker, how long a chunk may be, how much of it the next one repeats.
 
-What a model can read is not known here: :meth:`oraclerag.chunk.Limits.for_cutting` holds a cutting against it.
+What a model can read is not known here: :meth:`oraclerag.chunk.Limits.for_cutting` holds a cutting against it. What
+stands behind a text in VECTOR_CHUNKS is checked by :mod:`clause`.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from oraclerag.chunk_clause import ChunkClause, chunk_clause
+from oraclerag.cutting.clause import ChunkClause, chunk_clause
 from oraclerag.errors import ConfigurationError
 
 __all__ = ["CHUNKER_NAMES", "PRESETS", "Cutting"]
@@ -31,7 +32,7 @@ class Cutting:
     the preset and that to the model's limit and the chunker. ``whole`` repeats its head and overlaps nothing. With
     ``allow_truncation`` a chunk may be longer than the model reads: its end is stored and shown, but not searched for.
     The chunker ``database`` is VECTOR_CHUNKS: ``vector_chunks`` is its clause
-    (:func:`~oraclerag.chunk_clause.chunk_clause`), in which sizes are in characters or words. Raises
+    (:func:`~oraclerag.cutting.clause.chunk_clause`), in which sizes are in characters or words. Raises
     ConfigurationError for values that cannot be.
     """
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oraclerag.chunk_clause import chunk_clause
 from oraclerag.config import Settings
 from oraclerag.cutting import Cutting
+from oraclerag.cutting.clause import chunk_clause
 from oraclerag.errors import ConfigurationError
 
 GOOD = [
