@@ -14,7 +14,7 @@ from oraclerag import triggers as triggering
 from oraclerag.config import Settings
 from oraclerag.database import Database
 from oraclerag.errors import InputError, SchemaMissing
-from oraclerag.index import AccuracyReport, IndexOptions, IndexStatus
+from oraclerag.index import AccuracyReport, IndexOptions, IndexStatus, TextIndexStatus
 from oraclerag.provision import ProvisionReport, provision
 from oraclerag.records import SearchResult, SourceKey
 from oraclerag.scope import Scope
@@ -104,6 +104,34 @@ class Operations:
     def index_status(self) -> IndexStatus:
         """Look at the vector index: state, rows now and when it was built, and what to do. Raises ModelNotActive."""
         return index.status(self.database)
+
+    def build_text_index(
+        self, *, said: Callable[[str], None] = lambda _: None, replace: bool = False
+    ) -> TextIndexStatus:
+        """Build the text index of hybrid searches if there is none, or anew with ``replace``.
+
+        See :func:`oraclerag.index.build_text` and :func:`oraclerag.index.rebuild_text`.
+        """
+        make = index.rebuild_text if replace else index.build_text
+        try:
+            return make(self.database, said=said)
+        finally:
+            self._searcher.forget()
+
+    def text_index_status(self) -> TextIndexStatus:
+        """Look at the text index: state, and how many changed chunks it does not know yet."""
+        return index.text_status(self.database)
+
+    def sync_text_index(self) -> TextIndexStatus:
+        """Have the text index learn what it does not know yet. See :func:`oraclerag.index.sync_text`."""
+        return index.sync_text(self.database)
+
+    def drop_text_index(self) -> bool:
+        """Drop the text index; gives whether there was one. Commits."""
+        try:
+            return index.drop_text(self.database)
+        finally:
+            self._searcher.forget()
 
     def security_script(self, *, worker: str | None = None, readers: Sequence[str] = security.READERS) -> str:
         """Give the SQL*Plus script that :meth:`install_security` runs, without ``worker`` :meth:`uninstall_security`.

@@ -1,8 +1,9 @@
-"""``index``: build, rebuild, status, accuracy of the vector index."""
+"""``index``: build, rebuild, status, accuracy of the vector index; and the text index of hybrid searches."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["group"]
 
-group = typer.Typer(name="index", help="The vector index: build, rebuild, status, accuracy.", no_args_is_help=True)
+group = typer.Typer(
+    name="index", help="The vector index, and the text index: build, rebuild, status, …", no_args_is_help=True
+)
 
 Kind = Annotated[str | None, typer.Option("--type", metavar="TYPE", help="ivf (default) or hnsw.")]
 Accuracy = Annotated[
@@ -33,6 +36,9 @@ Include = Annotated[
 ]
 Online = Annotated[bool, typer.Option("--online/--no-online", help="Changes go on meanwhile (26ai).")]
 Parallel = Annotated[int | None, typer.Option("--parallel", metavar="N", help="Degree of the build.")]
+Lexical = Annotated[
+    bool, typer.Option("--lexical", help="The text index of hybrid searches (Oracle Text), instead; alone.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Also below 1,000 chunks, where exact search is better.")]
 
 
@@ -45,17 +51,17 @@ def build(
     online: Online = False,
     parallel: Parallel = None,
     force: Force = False,
+    lexical: Lexical = False,
     json: Json = False,
 ) -> None:
     """Build the index if there is none."""
     screen = output(json)
+    options = _options(kind, accuracy, partitions, include, parallel, online=online, force=force)
+    if lexical:
+        _make_text(screen, options, replace=False)
+        return
     with opened() as rag:
-        _show(
-            screen,
-            rag.build_index(
-                said=screen.say, **_options(kind, accuracy, partitions, include, parallel, online=online, force=force)
-            ),
-        )
+        _show(screen, rag.build_index(said=screen.say, **options))
 
 
 @group.command()
@@ -67,6 +73,7 @@ def rebuild(
     online: Online = False,
     parallel: Parallel = None,
     force: Force = False,
+    lexical: Lexical = False,
     json: Json = False,
 ) -> None:
     """Drop it and build it again; searches are exact meanwhile.
@@ -74,21 +81,47 @@ def rebuild(
     With --online (26ai) it is built anew beside itself and stays in use.
     """
     screen = output(json)
+    options = _options(kind, accuracy, partitions, include, parallel, online=online, force=force)
+    if lexical:
+        _make_text(screen, options, replace=True)
+        return
     with opened() as rag:
-        _show(
-            screen,
-            rag.rebuild_index(
-                said=screen.say, **_options(kind, accuracy, partitions, include, parallel, online=online, force=force)
-            ),
-        )
+        _show(screen, rag.rebuild_index(said=screen.say, **options))
 
 
 @group.command()
 def status(json: Json = False) -> None:
-    """Show the index, its rows now and when it was built, and what to do."""
+    """Show the index, its rows now and when it was built, and what to do; and the text index."""
     screen = output(json)
     with opened() as rag:
-        _show(screen, rag.index_status())
+        found, text = rag.index_status(), rag.text_index_status()
+    if json:
+        screen.data({**dataclasses.asdict(found), "text": dataclasses.asdict(text)})
+        return
+    _show(screen, found)
+    _show_text(screen, text)
+
+
+@group.command()
+def sync(json: Json = False) -> None:
+    """Have the text index learn what it does not know yet."""
+    screen = output(json)
+    with opened() as rag:
+        _show_text(screen, rag.sync_text_index())
+
+
+@group.command()
+def drop(lexical: Lexical = False, json: Json = False) -> None:
+    """Drop the text index (--lexical); hybrid searches then look for words in the nearest texts."""
+    if not lexical:
+        raise typer.BadParameter("index drop drops the text index: say --lexical.")
+    screen = output(json)
+    with opened() as rag:
+        dropped = rag.drop_text_index()
+    if json:
+        screen.data({"dropped": dropped})
+    else:
+        screen.say("The text index is dropped." if dropped else "There is no text index.")
 
 
 @group.command()
@@ -181,6 +214,10 @@ def _show_accuracy(screen: Output, report: AccuracyReport) -> None:
         screen.say(f"DBMS_VECTOR.INDEX_ACCURACY_QUERY: {oracle.achieved:.0f} % over {oracle.questions} questions.")
 
 
+def _three(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
 def _options(
     kind: str | None,
     accuracy: int | None,
@@ -195,6 +232,29 @@ def _options(
         "kind": kind, "accuracy": accuracy, "partitions": partitions, "include": include, "online": online,
         "parallel": parallel, "force": force,
     }  # fmt: skip
+
+
+def _make_text(screen: Output, options: IndexOptions, *, replace: bool) -> None:
+    if any(value not in (None, False) for value in options.values()):
+        raise typer.BadParameter("--lexical builds the text index, which takes none of the other options.")
+    with opened() as rag:
+        _show_text(screen, rag.build_text_index(said=screen.say, replace=replace))
+
+
+def _show_text(screen: Output, found: TextIndexStatus) -> None:
+    if screen.json:
+        screen.data(found)
+        return
+    missing = "none" if found.installed else "none; Oracle Text is not installed"
+    screen.facts(
+        {
+            "text index": found.name if found.exists else missing,
+            "state": found.state,
+            "not known yet": None if found.pending is None else f"{found.pending:,} changed chunks",
+        }
+    )
+    if found.recommendation is not None:
+        screen.say(f"Recommended: {found.recommendation}")
 
 
 def _show(screen: Output, found: IndexStatus) -> None:

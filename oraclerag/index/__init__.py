@@ -1,4 +1,4 @@
-"""The vector index over RAG_CHUNK: build, rebuild, status, accuracy."""
+"""The vector index over RAG_CHUNK: build, rebuild, status, accuracy; and the text index beside it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,21 @@ from oraclerag.index.accuracy import AccuracyReport, OracleAccuracy, Questions, 
 from oraclerag.index.building import build, build_when_worthwhile, rebuild
 from oraclerag.index.ddl import NAME
 from oraclerag.index.design import IndexOptions
+from oraclerag.index.lexical import (
+    TEXT_NAME,
+    TextIndexStatus,
+    build_text,
+    drop_text,
+    rebuild_text,
+    sync_text,
+    text_status,
+)
 from oraclerag.index.state import MIN_CHUNKS, Built, IndexStatus, status
 
 __all__ = [
     "MIN_CHUNKS",
     "NAME",
+    "TEXT_NAME",
     "AccuracyReport",
     "Built",
     "IndexOptions",
@@ -18,10 +28,16 @@ __all__ = [
     "OracleAccuracy",
     "Questions",
     "Recall",
+    "TextIndexStatus",
     "build",
+    "build_text",
     "build_when_worthwhile",
+    "drop_text",
     "measure",
     "questions_of",
     "rebuild",
+    "rebuild_text",
     "status",
+    "sync_text",
+    "text_status",
 ]

@@ -101,7 +101,9 @@ def compose(
 
     def nearest(select: str, where: Sequence[str]) -> str:
         conditions_inside = "\n     AND ".join(where)
-        return f"{select}\n    FROM {schema}.RAG_CHUNK c\n   WHERE {conditions_inside}\n   ORDER BY DISTANCE\n   {limit}"
+        return (
+            f"{select}\n    FROM {schema}.RAG_CHUNK c\n   WHERE {conditions_inside}\n   ORDER BY DISTANCE\n   {limit}"
+        )
 
     def block(preferred: int, *more: str) -> str:
         where = [*allowed, *more]

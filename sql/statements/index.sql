@@ -39,3 +39,37 @@ BEGIN
   :report := DBMS_VECTOR.INDEX_ACCURACY_QUERY(OWNER_NAME => :owner, INDEX_NAME => 'RAG_CHUNK_EMB_IDX', QV => :vector,
     TOP_K => :k, TARGET_ACCURACY => :accuracy);
 END;
+
+-- name: text_status
+-- The text index, if there is one; Oracle Text is there where its user is.
+SELECT
+  (SELECT COUNT(*) FROM ALL_USERS u WHERE u.USERNAME = 'CTXSYS') AS INSTALLED,
+  SYS_CONTEXT('USERENV', 'SESSION_USER') AS SESSION_USER,
+  (SELECT MAX(CASE WHEN i.STATUS = 'VALID' AND i.DOMIDX_STATUS = 'VALID' AND i.DOMIDX_OPSTATUS = 'VALID' THEN 'VALID'
+      WHEN i.DOMIDX_OPSTATUS <> 'VALID' THEN i.DOMIDX_OPSTATUS WHEN i.DOMIDX_STATUS <> 'VALID' THEN i.DOMIDX_STATUS
+      ELSE i.STATUS END)
+    FROM ALL_INDEXES i WHERE i.OWNER = :owner AND i.INDEX_NAME = 'RAG_CHUNK_TEXT_IDX') AS STATE
+FROM dual
+
+-- name: text_pending
+-- Changed rows that the text index does not know yet; the view shows those of its owner.
+SELECT COUNT(*) FROM CTX_USER_PENDING w WHERE w.PND_INDEX_NAME = 'RAG_CHUNK_TEXT_IDX'
+
+-- name: text_create
+-- No stop words: every word of a code or a title can be found. What is committed is found at once.
+CREATE INDEX /*schema*/RAG_CHUNK_TEXT_IDX ON /*schema*/RAG_CHUNK (CONTENT)
+INDEXTYPE IS CTXSYS.CONTEXT
+PARAMETERS ('LEXER CTXSYS.DEFAULT_LEXER STOPLIST CTXSYS.EMPTY_STOPLIST SYNC (ON COMMIT)')
+
+-- name: text_create_maintained
+-- Where SYNC is refused beside the automatic maintenance that is the default since 23ai: found a little later.
+CREATE INDEX /*schema*/RAG_CHUNK_TEXT_IDX ON /*schema*/RAG_CHUNK (CONTENT)
+INDEXTYPE IS CTXSYS.CONTEXT
+PARAMETERS ('LEXER CTXSYS.DEFAULT_LEXER STOPLIST CTXSYS.EMPTY_STOPLIST')
+
+-- name: text_drop
+-- FORCE: also one that failed, which blocks every change of the table (ORA-29861).
+DROP INDEX /*schema*/RAG_CHUNK_TEXT_IDX FORCE
+
+-- name: text_sync
+BEGIN CTX_DDL.SYNC_INDEX(:name); END;

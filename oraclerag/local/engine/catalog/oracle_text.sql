@@ -87,8 +87,9 @@ END $$;
 CREATE FUNCTION ora.text_score(words text, search ora.text_search) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1000 AS $$
   SELECT CASE WHEN search.all_of AND pg_catalog.min(n.times) = 0 THEN 0
       ELSE LEAST(100, pg_catalog.ceil(100 * pg_catalog.sum(t.weight * n.times / (n.times + 1)) / pg_catalog.sum(t.weight)))::numeric END
-  FROM unnest(search.terms, search.weights) t(term, weight)
-    CROSS JOIN LATERAL (SELECT ((length(words) - length(pg_catalog.replace(words, ' ' || t.term || ' ', ' '))) / (length(t.term) + 1))::float8) n(times) $$;
+  FROM (SELECT pg_catalog.replace(words, ' ', '  ')) d(words) CROSS JOIN unnest(search.terms, search.weights) t(term, weight)
+    CROSS JOIN LATERAL (SELECT ' ' || pg_catalog.replace(t.term, ' ', '  ') || ' ') p(pattern) -- each token with blanks of its own
+    CROSS JOIN LATERAL (SELECT ((length(d.words) - length(pg_catalog.replace(d.words, p.pattern, ''))) / length(p.pattern))::float8) n(times) $$;
 
 -- Whether an index knows a version of a row: not what this transaction wrote; MANUAL: what was committed when it was synchronised.
 CREATE FUNCTION ora.text_knows(version xid) RETURNS bool LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
