@@ -7,6 +7,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
+from oraclerag.cli.filters import conditions
 from oraclerag.cli.options import Groups, Json, Manager, Owner, Tenant, opened, output, scope
 
 __all__ = ["register"]
@@ -30,7 +31,7 @@ def search(
     filter_: Annotated[
         list[str] | None,
         typer.Option(
-            "--filter", metavar="FIELD=VALUE", help="project, sprint, collection or metadata.NAME; repeatable."
+            "--filter", metavar="FIELD=VALUE", help="A column, a field of the metadata, or JSON; repeatable."
         ),
     ] = None,
     collection: Annotated[
@@ -76,14 +77,14 @@ def search(
     options = SearchOptions(
         k=k,
         source=source or None,
-        filter=_conditions(filter_ or [], "--filter"),
+        filter=conditions(filter_ or [], "--filter"),
         collections=collection or None,
         since=_time(since, "--since"),
         until=_time(until, "--until"),
         months=months,
         codes=codes,
         fallback=fallback,
-        prefer=_conditions(prefer or [], "--prefer"),
+        prefer=conditions(prefer or [], "--prefer"),
         order=cast("Any", order),
         mode=cast("Any", mode),
         accuracy=accuracy,
@@ -142,15 +143,3 @@ def _weights(text: str | None) -> tuple[float, float] | None:
         raise typer.BadParameter(
             f"--weights takes two numbers with a comma between, such as 1,0.5, not {text!r}."
         ) from None
-
-
-def _conditions(texts: list[str], option: str) -> dict[str, str]:
-    conditions: dict[str, str] = {}
-    for text in texts:
-        field, equals, value = text.partition("=")
-        if not equals or not field:
-            raise typer.BadParameter(f"{option} takes FIELD=VALUE, not {text!r}.")
-        if field in conditions:
-            raise typer.BadParameter(f"{option} names {field!r} twice.")
-        conditions[field] = value
-    return conditions

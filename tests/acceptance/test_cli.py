@@ -475,7 +475,7 @@ BAD_INPUT: list[tuple[str, list[str], dict[str, str], list[str]]] = [
     ("empty question", ["search", " ", "--manager"], {}, ["Error: The question is empty."]),
     ("empty owner", ["search", "x", "--owner", ""], {}, ["Error: Scope: owner must not be empty."]),
     ("k", ["search", "x", "-k", "0"], {}, ["Error: k is 0, but must be between 1 and 100."]),
-    ("filter", ["search", "x", "--filter", "tenant=a"], {}, ["Error: filter: there is no field 'tenant'"]),
+    ("filter", ["search", "x", "--filter", "tenant=a"], {}, ["Error: filter: tenant cannot be filtered"]),
     ("no file", ["chunk", "missing.txt"], {}, ["Error: There is no file 'missing.txt'."]),
     ("no place to write", ["model", "build", "weights", "-o", "nowhere/x.onnx"], {}, ["Error: "]),
     ("no model file", ["model", "load", "missing.onnx"], {}, ["Error: "]),
