@@ -25,6 +25,7 @@ def test_the_scripts_are_those_that_the_documentation_names() -> None:
     assert SCRIPTS == [
         "container.sql",
         "create_user.sql",
+        "data_grants.sql",
         "drop_all.sql",
         "grant_users.sql",
         "vpd.sql",
