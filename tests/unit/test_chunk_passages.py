@@ -17,9 +17,9 @@ from oraclerag.cutting import Cutting
 from oraclerag.errors import ConfigurationError
 from oraclerag.model.tokens import TokenBound
 from oraclerag.records import Chunk
+from tests.real_files import PAGES, needs
 
 ROOT = Path(__file__).resolve().parents[2]
-KB = ROOT.parent / "shared" / "data" / "kb"
 
 
 def words(text: str) -> int:
@@ -440,10 +440,10 @@ def test_the_documentation_shows_what_happens() -> None:
     )
 
 
-@pytest.mark.skipif(not KB.is_dir(), reason="the pages are not here")
+@needs(PAGES)
 @pytest.mark.parametrize("every", [20, pytest.param(1, marks=pytest.mark.long)])
 def test_real_pages_go_through(every: int) -> None:
-    pages = sorted(KB.rglob("*.md"))[::every]
+    pages = sorted(PAGES.rglob("*.md"))[::every]
     assert pages
     for page in pages:
         text = page.read_bytes().decode("utf-8", "replace")

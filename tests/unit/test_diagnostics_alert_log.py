@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,9 +13,8 @@ from oraclerag.chunk.diagnostics.lines import split
 from oraclerag.chunk.diagnostics.pack.shorten import shortened
 from oraclerag.chunk.diagnostics.unit import Unit
 from oraclerag.cutting import Cutting
+from tests.real_files import REPORTS, needs
 from tests.unit.diagnostics import covered, words
-
-SAMPLES = Path(__file__).parents[3] / "shared/data/diagnostics"
 
 OLD = """Sat Apr  5 06:07:08 CET 2031
 Errors in file /u01/app/oracle/admin/syn1/bdump/syn1_j001_5151.trc:
@@ -232,12 +229,12 @@ def test_any_text_is_covered(lines: list[str]) -> None:
     covered(alert_log.units, "\n".join(lines))
 
 
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="no samples here")
+@needs(REPORTS)
 @pytest.mark.parametrize(
     ("name", "stamps", "zone"), [("alert_10g_short.log", 10, "CST"), ("alert_11g_short.log", 10, "")]
 )
 def test_samples(name: str, stamps: int, zone: str) -> None:
-    text = (SAMPLES / name).read_text("utf-8", errors="replace")
+    text = (REPORTS / name).read_text("utf-8", errors="replace")
     found = cut(text)
     assert (
         len(found)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import groupby
-from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,8 +13,9 @@ from oraclerag.chunk.diagnostics.html_report import readable, readable_parts
 from oraclerag.chunk.diagnostics.lines import split
 from oraclerag.chunk.diagnostics.unit import Unit
 from tests import reports
+from tests.real_files import REPORTS, needs
 
-SAMPLE = Path(__file__).parents[3] / "shared/data/diagnostics/awr_12.2.0.1_linux.html"
+SAMPLE = REPORTS / "awr_12.2.0.1_linux.html"
 
 ADDM = """          ADDM Report for Task 'TASK_4242'
           --------------------------------
@@ -200,7 +199,7 @@ def test_a_long_report_has_a_unit_for_each_row() -> None:
     assert len({unit.metadata["sql_id"] for unit in found if "sql_id" in unit.metadata}) == 200
 
 
-@pytest.mark.skipif(not SAMPLE.exists(), reason="the sample is not here")
+@needs(SAMPLE)
 def test_a_real_report() -> None:
     html = SAMPLE.read_bytes().decode(errors="replace")
     found = units(readable(html))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import groupby
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,8 +14,9 @@ from oraclerag.chunk.diagnostics.lines import split
 from oraclerag.chunk.diagnostics.unit import Unit
 from oraclerag.cutting import Cutting
 from tests import reports
+from tests.real_files import REPORTS, needs
 
-SAMPLE = Path(__file__).parents[3] / "shared/data/diagnostics/statspack_11.2.0.4.txt"
+SAMPLE = REPORTS / "statspack_11.2.0.4.txt"
 
 RULE = f"{' ' * 10}{'-' * 61}\n"
 PAGE = """SQL ordered by Gets  DB/Inst: SYN1/syn1  Snaps: 100-101
@@ -199,7 +199,7 @@ def test_a_long_report_has_a_unit_for_each_row() -> None:
     assert len({unit.metadata["sql_hash"] for unit in found if "sql_hash" in unit.metadata}) == 200
 
 
-@pytest.mark.skipif(not SAMPLE.exists(), reason="the sample is not here")
+@needs(SAMPLE)
 def test_a_real_report() -> None:
     text = SAMPLE.read_bytes().decode(errors="replace")
     found = units(text)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,9 +9,10 @@ from hypothesis import strategies as st
 from oraclerag.chunk import Limits, chunks
 from oraclerag.chunk.diagnostics import data_pump
 from oraclerag.cutting import Cutting
+from tests.real_files import REPORTS, needs
 from tests.unit.diagnostics import covered, words
 
-SAMPLE = Path(__file__).parents[3] / "shared/data/diagnostics/expdp_impdp_19.3_stats.log"
+SAMPLE = REPORTS / "expdp_impdp_19.3_stats.log"
 
 IMPORT = """;;; \n
 Import: Release 19.0.0.0.0 - Production on Sat Apr 5 06:07:08 2031
@@ -123,7 +122,7 @@ def test_any_text_is_covered(lines: list[str]) -> None:
     covered(data_pump.units, "\n".join(lines))
 
 
-@pytest.mark.skipif(not SAMPLE.is_file(), reason="no samples here")
+@needs(SAMPLE)
 def test_sample() -> None:
     found = covered(data_pump.units, SAMPLE.read_text("utf-8"))
     assert sum(unit.text.startswith("Starting") for unit in found) == 2

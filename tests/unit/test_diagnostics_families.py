@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import re
 import subprocess
 import sys
@@ -22,9 +21,9 @@ from oraclerag.chunk.diagnostics.lines import Line, first_lines, split, unwrappe
 from oraclerag.chunk.diagnostics.pack import shortened
 from oraclerag.cutting import Cutting
 from oraclerag.errors import InputError
+from tests.real_files import REPORTS, needs
 
-REPORTS = Cutting("diagnostics")
-SAMPLES = Path(os.environ.get("ORACLERAG_REPORTS") or Path(__file__).parents[3] / "shared/data/diagnostics")
+CUTTING = Cutting("diagnostics")
 
 # The family of every sample. Where the folder is not there, its test is skipped.
 EXPECTED = {
@@ -243,7 +242,7 @@ def complete(text: str, limits: Limits) -> str | None:
     """The chunks of a report are within the limits and cover it; gives the family."""
     at, name = 0, None
     clean = storable(text)
-    for number, chunk in enumerate(chunks(text, limits, REPORTS)):
+    for number, chunk in enumerate(chunks(text, limits, CUTTING)):
         assert chunk.number == number
         assert limits.fits(chunk.content)
         assert chunk.text.strip()
@@ -301,25 +300,25 @@ def most_held(name: str, texts: list[str]) -> int:
     return most
 
 
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the sample reports are not here")
+@needs(REPORTS)
 def test_every_sample_has_its_family_and_goes_through() -> None:
     found = {}
-    for path in sorted(SAMPLES.rglob("*")):
+    for path in sorted(REPORTS.rglob("*")):
         if not path.is_file():
             continue
         text = path.read_bytes().decode("utf-8", "replace")
         text = text[:60_000]  # the whole of it is for the long run
         if path.suffix == ".html":
             text = readable(text)
-        found[path.relative_to(SAMPLES).as_posix()] = complete(text, Limits(500, words))
+        found[path.relative_to(REPORTS).as_posix()] = complete(text, Limits(500, words))
     assert found == EXPECTED
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the sample reports are not here")
+@needs(REPORTS)
 @pytest.mark.parametrize("tokens", [128, 256, 500])
 def test_every_sample_goes_through_with_every_window(tokens: int) -> None:
-    for path in SAMPLES.rglob("*"):
+    for path in REPORTS.rglob("*"):
         if path.is_file():
             text = path.read_bytes().decode("utf-8", "replace")
             complete(readable(text) if path.suffix == ".html" else text, Limits(tokens, words))

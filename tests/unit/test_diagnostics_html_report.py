@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oraclerag.chunk.diagnostics.html_report import cells, readable, readable_parts
+from tests.real_files import REPORTS, needs
 
-SAMPLE = Path(__file__).parents[3] / "shared/data/diagnostics/awr_12.2.0.1_linux.html"
+SAMPLE = REPORTS / "awr_12.2.0.1_linux.html"
 
 
 @pytest.mark.parametrize(
@@ -140,7 +139,7 @@ def test_blocks_do_not_matter_in_a_long_page(marks: list[str]) -> None:
     assert "".join(readable_parts([html[:7], html[7:66_000], html[66_000:]])) == readable(html)
 
 
-@pytest.mark.skipif(not SAMPLE.exists(), reason="the sample is not here")
+@needs(SAMPLE)
 def test_a_real_report() -> None:
     text = readable(SAMPLE.read_text(encoding="utf-8", errors="replace"))
     lines = text.split("\n")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,8 +11,7 @@ from oraclerag.chunk.diagnostics import plan, sql_monitor
 from oraclerag.chunk.diagnostics.lines import split
 from oraclerag.chunk.diagnostics.unit import Unit
 from tests import reports
-
-SAMPLES = Path(__file__).parents[3] / "shared/data/diagnostics"
+from tests.real_files import REPORTS, needs
 
 PLAN = """SQL_ID  9z8y7x6w5v4u3, child number 0
 -------------------------------------
@@ -193,10 +190,10 @@ def test_a_long_report_has_a_unit_for_each_row() -> None:
     assert sum(unit.text.startswith("|* ") for unit in found) == 200
 
 
-@pytest.mark.skipif(not SAMPLES.exists(), reason="the samples are not here")
+@needs(REPORTS)
 def test_plans_of_real_spools() -> None:
     rows = plans = 0
-    for path in sorted(SAMPLES.glob("*.lst")):
+    for path in sorted(REPORTS.glob("*.lst")):
         for printed in re.findall(r"(?m)^SQL_ID  [0-9a-z]{13}, child.*\n(?:(?!SQL> ).*\n)*", path.read_text()):
             found = units(printed)
             plans += 1

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from oraclerag.chunk.diagnostics import spool
+from tests.real_files import REPORTS, needs
 from tests.unit.diagnostics import covered
-
-SAMPLES = Path(__file__).parents[3] / "shared/data/diagnostics"
 
 SPOOL = """SQL> set linesize 200
 SQL> insert into t_syn (id, txt)
@@ -148,7 +145,7 @@ def test_any_text_is_covered(lines: list[str]) -> None:
     covered(spool.units, "\n".join(lines))
 
 
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="no samples here")
+@needs(REPORTS)
 @pytest.mark.parametrize(
     ("name", "codes"),
     [
@@ -159,7 +156,7 @@ def test_any_text_is_covered(lines: list[str]) -> None:
     ],
 )
 def test_samples(name: str, codes: list[str]) -> None:
-    text = (SAMPLES / name).read_bytes().decode("utf-8", errors="replace")
+    text = (REPORTS / name).read_bytes().decode("utf-8", errors="replace")
     assert spool.recognises([line.removesuffix("\r") for line in text.split("\n")[:200]])
     found = covered(spool.units, text)
     assert [code for unit in found for code in unit.metadata.get("oracle_error_code", [])] == codes

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from oraclerag.chunk.diagnostics import sql_loader
+from tests.real_files import REPORTS, needs
 from tests.unit.diagnostics import covered
-
-SAMPLES = Path(__file__).parents[3] / "shared/data/diagnostics"
 
 LOG = """
 SQL*Loader: Release 19.0.0.0.0 - Production on Sat Apr 5 06:07:08 2031
@@ -122,13 +119,13 @@ def test_any_text_is_covered(lines: list[str]) -> None:
     covered(sql_loader.units, "\n".join(lines))
 
 
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="no samples here")
+@needs(REPORTS)
 @pytest.mark.parametrize(
     ("name", "table", "rejected"),
     [("12.1.0.1_hospital", "MYDOCS", 0), ("12.1.0.2_cancer", "CANCER", 0), ("12.1.0.2_maternal", "MATERNAL", 1)],
 )
 def test_samples(name: str, table: str, rejected: int) -> None:
-    text = (SAMPLES / f"sqlldr_{name}.log").read_bytes().decode("utf-8", errors="replace")
+    text = (REPORTS / f"sqlldr_{name}.log").read_bytes().decode("utf-8", errors="replace")
     assert sql_loader.recognises([line.removesuffix("\r") for line in text.split("\n")])
     found = covered(sql_loader.units, text)
     assert sum(unit.section == (f"table {table}", "rejected records") for unit in found) == rejected

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,9 +9,10 @@ from hypothesis import strategies as st
 from oraclerag.chunk import Limits, chunks
 from oraclerag.chunk.diagnostics import sqlnet, sqlnet_trace
 from oraclerag.cutting import Cutting
+from tests.real_files import REPORTS, needs
 from tests.unit.diagnostics import covered, words
 
-SAMPLE = Path(__file__).parents[3] / "shared/data/diagnostics/sqlnet_10.1_windows.log"
+SAMPLE = REPORTS / "sqlnet_10.1_windows.log"
 
 LOG = f"""
 
@@ -111,7 +110,7 @@ def test_any_text_is_covered(lines: list[str]) -> None:
     covered(sqlnet_trace.units, "\n".join(lines))
 
 
-@pytest.mark.skipif(not SAMPLE.is_file(), reason="no samples here")
+@needs(SAMPLE)
 def test_sample() -> None:
     text = SAMPLE.read_text("utf-8", errors="replace")
     found = [unit for unit in covered(sqlnet.units, text) if unit.section]

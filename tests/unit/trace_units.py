@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 
 import pytest
 
 from oraclerag.chunk.diagnostics import trace_file
 from oraclerag.chunk.diagnostics.lines import Line, split
 from oraclerag.chunk.diagnostics.unit import Unit
+from tests.real_files import REPORTS
 
 HEADER = """Trace file /u01/app/oracle/diag/rdbms/syn1/SYN1/trace/SYN1_ora_4711.trc
 Oracle Database 19c Enterprise Edition Release 19.0.0.0.0 - Production
@@ -55,8 +55,8 @@ def sections(found: Iterable[Unit]) -> list[tuple[str, ...]]:
 
 
 def sample(name: str) -> str:
-    """Give a sample of the project's data as text; skips the test where the data are not at hand."""
-    path = Path(__file__).parents[3] / "shared" / "data" / "diagnostics" / name
+    """Give a real report as text; skips the test where it is not at hand."""
+    path = REPORTS / name
     if not path.exists():
-        pytest.skip("the sample reports are not at hand")
+        pytest.skip(f"{name} is not at hand")
     return path.read_bytes().decode("utf-8", "replace")
