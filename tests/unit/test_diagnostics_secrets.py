@@ -22,6 +22,8 @@ from oraclerag.chunk.diagnostics.secrets import masked, places
         ("userid='sys/pw as sysdba'", "userid='sys/xx as sysdba'"),
         ("sqlplus -s apps_ro/pw@db @x.sql", "sqlplus -s apps_ro/xx@db @x.sql"),
         ("impdp scott/tiger tables=emp", "impdp scott/xxxxx tables=emp"),
+        ("sql -s hr/pw@//db:1521/x @y.sql", "sql -s hr/xx@//db:1521/x @y.sql"),
+        ("dbca -sysPassword Manager1 -systemPassword 'a b'", "dbca -sysPassword xxxxxxxx -systemPassword 'xxx'"),
         ("FNDLOAD apps/secret1 0 Y DOWNLOAD", "FNDLOAD apps/xxxxxxx 0 Y DOWNLOAD"),
         ("running: apps/secret1@EBSDB", "running: apps/xxxxxxx@EBSDB"),
         ("CREATE USER a IDENTIFIED BY secret;", "CREATE USER a IDENTIFIED BY xxxxxx;"),
@@ -48,6 +50,8 @@ def test_a_secret_is_hidden_behind_as_many_letters(text: str, hidden: str) -> No
     [
         "conn / as sysdba; connect tcp/ip now",
         "sqlplus /nolog @/u01/app/x.sql",
+        "PL/SQL and/or SQL insert/update",
+        "orapwd -password -force y",
         "Predicate Information (identified by operation id):",
         "is identified by the number of the cursor",
         "/u01/apps/fs1/system/x apps/tech_st/10.1.3",

@@ -41,12 +41,20 @@ _PATTERNS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
         _pattern(rf"(?<![\w./\\-])(?:{'|'.join(_PROGRAMS)}){_OPTIONS}[\"']?{_USER}/{_PASSWORD}(?=[@\s\"';]|$)"),
     ),
     (
+        ("sql ", "sql\t"),  # SQLcl; without @ it is prose
+        _pattern(rf"(?<![\w./\\-])sql{_OPTIONS}[\"']?{_USER}/{_PASSWORD}(?=@)"),
+    ),
+    (
         ("apps/", "applsys", "system/", "sys/"),
         _pattern(r"(?<![\w/\\$.-])(?:apps|applsys\w{0,20}|system|sys)/([^\s@/\"'*]{1,256})(?=[@\s\"']|$)"),
     ),
     (
         ("passw", "pwd"),
         _pattern(rf"(?:password|passwd|passwort|pwd)[\"']?[ \t]*=[ \t]*({_QUOTED}|[^\s;,()\"'&]{{1,1024}})"),
+    ),
+    (
+        ("passw", "pwd"),  # of dbca, emctl and others
+        _pattern(rf"(?<![\w-])--?\w{{0,24}}(?:password|passwd|pwd)[ \t]+(?!-)({_QUOTED}|[^\s;,()\"'&]{{1,1024}})"),
     ),
     (("passw", "secret"), _pattern(rf"[\"'][\w.-]{{0,40}}(?:password|passwd|secret)[\"'][ \t]*:[ \t]*({_QUOTED})")),
     (
