@@ -77,7 +77,7 @@ def chunk(
 
     screen = output(json)
     read = _read(file, encoding, int(max_size * 1_000_000))
-    text = read.body
+    text, title = read.body, title or read.title
     if chunker is None:
         chunker = "passages" if preset is not None else guessed(text)
     if read.replaced:
@@ -85,17 +85,17 @@ def chunk(
     if chunker == "diagnostics":
         from oraclerag.chunk.diagnostics.secrets import masked
 
-        text = masked(text)
+        text, title = masked(text), masked(title)
     cutting = Cutting(chunker, preset, size, overlap, allow_truncation, vector_chunks)
     with opened() as rag:
         cutting = rag.settings.cutting(cutting)
         model = _model(rag, counter)
-        shown = preview(text, model, cutting, title=title or read.title, pieces=rag.pieces(text, cutting))
+        shown = preview(text, model, cutting, title=title, pieces=rag.pieces(text, cutting))
     if html is not None:
         from oraclerag.cli.chunk_page import page
 
         with html.open("w", encoding="utf-8") as out:
-            out.writelines(page(shown, title or read.title))
+            out.writelines(page(shown, title))
         screen.say(f"{html} shows the chunks.")
     if json:
         screen.data(_records(shown))

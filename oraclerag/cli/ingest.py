@@ -174,6 +174,8 @@ def _index(screen: Output, rag: Rag, report: IngestReport) -> object:
 
 
 def _show(screen: Output, report: IngestReport, *, verbose: bool) -> None:
+    from oraclerag.console import visible
+
     facts: dict[str, object] = {
         name: f"{getattr(report, name):,}" for name in ("new", "changed", "unchanged", "removed", "skipped", "failed")
     }
@@ -191,7 +193,8 @@ def _show(screen: Output, report: IngestReport, *, verbose: bool) -> None:
         if len(files) > _LISTED:
             screen.say(f"… and {len(files) - _LISTED:,} more that were {outcome}; --verbose names them all.")
     for file in [file for file in report.files if file.replaced][:_LISTED]:
-        screen.say(f"{file.name}: {file.replaced:,} characters replaced; --encoding says in which encoding it is.")
+        replaced = f"{file.replaced:,} characters replaced; --encoding says in which encoding it is."
+        screen.say(f"{visible(file.name)}: {replaced}")
 
 
 def _line(file: IngestedFile) -> str:

@@ -370,6 +370,11 @@ def test_chunk_shows_the_cuts(shell: Shell) -> None:
     assert "begins with" in table.stdout
     assert "tokens counted for TINY, which reads 256." in table.stderr
     assert "&lt;b&gt;" in (shell.folder / "page.html").read_text()
+    (shell.folder / "run.lst").write_text("# sqlplus scott/tiger@db\nSQL> connect scott/tiger\nConnected.\n")
+    shell.call("chunk", "run.lst", "--as", "diagnostics", "--html", "run.html")
+    spooled = (shell.folder / "run.html").read_text()
+    assert "# sqlplus scott/xxxxx@db" in spooled
+    assert "tiger" not in spooled, "nor in the title, which is the first heading"
     nowhere = {"ORACLE_DSN": "127.0.0.1:1/FREE"}
     refused = shell.call("chunk", "long.txt", "--as", "whole", environment=nowhere, expect=1)
     assert "can be counted without a database: --counter" in refused.stderr
@@ -407,8 +412,8 @@ def _too_late(*_: object, **__: object) -> None:
 def test_files_are_ingested_found_and_pruned(shell: Shell, tmp_path: Path) -> None:
     kb = tmp_path / "kb"
     kb.mkdir()
-    for name, text in (("a.md", "# Vacation\n\nTwo weeks before."), ("b.md", "# Travel"), ("c\x1b[2J\n.md", "x")):
-        (kb / name).write_text(text)
+    for name, text in (("a.md", "# Vacation\n\nTwo weeks before."), ("b.md", "# Travel"), ("c\x1b[2J\n.md", "x\udcff")):
+        (kb / name).write_text(text, errors="surrogateescape")
     (kb / "empty.md").touch()
     (kb / "logo.md").write_bytes(bytes(100))
     done = shell.call("ingest", "docs", str(kb), "--env", "PROD", "--wait")
@@ -416,6 +421,7 @@ def test_files_are_ingested_found_and_pruned(shell: Shell, tmp_path: Path) -> No
         ("new", "3"), ("changed", "0"), ("unchanged", "0"), ("removed", "0"), ("skipped", "2"), ("failed", "0"),
     ]  # fmt: skip
     assert "skipped kb/empty.md: empty: there is no text in it" in done.stderr
+    assert "\nkb/c␛[2J␊.md: 1 characters replaced; --encoding" in done.stderr
     assert "ingesting: 5 in" in done.stderr
     [hit, *_] = shell.json("search", "vacation", "--source", "file", "--filter", "metadata.file=kb/a.md")["hits"]
     assert (hit["title"], hit["collection"], hit["metadata"]["environment_id"]) == ("Vacation", "docs", "PROD")
@@ -428,7 +434,7 @@ def test_files_are_ingested_found_and_pruned(shell: Shell, tmp_path: Path) -> No
     assert shell.json("audit", "--source", "file")[0]["equal"] == 2
 
     verbose = shell.call("ingest", "docs", str(kb), "--env", "PROD", "-v", "--max-size", "0.00001", expect=1)
-    assert "unchanged kb/c␛[2J␊.md\n" in verbose.stderr
+    assert "unchanged kb/c␛[2J␊.md: 1 characters replaced\n" in verbose.stderr
     assert "failed kb/a.md: larger than 1e-05 MB; --max-size allows more; what was ingested" in verbose.stderr
     assert "\x1b" not in verbose.stderr
 
