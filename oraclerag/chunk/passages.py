@@ -1,7 +1,8 @@
 """Prose and Markdown: passages of a section that are full, end where a person would stop, and say where they stand.
 
 A section is what stands beneath one heading; no chunk holds text of two. A heading never stands alone: one without text
-of its own goes with the section that follows, at the end of the text with the one before.
+of its own goes with the section that follows, at the end of the text with the one before, unless such headings take
+more than a third of a chunk.
 
 A chunk that does not begin with its heading repeats the path of headings, and one that begins within a table the names
 of its columns.

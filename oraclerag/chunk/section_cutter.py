@@ -140,7 +140,7 @@ class SectionCutter:
 
     def _boundary(self, section: Section, begin: int, new: int, end: int) -> tuple[int, bool]:
         """Give the best boundary behind ``new`` and not behind ``end``, and whether a sentence or more is whole."""
-        if end >= section.end:
+        if _NO_BLANK.search(self._text, end, section.end) is None:
             return section.end, True
         low, spare = new, None
         for first, last in section.kept:

@@ -247,8 +247,17 @@ def test_a_heading_never_stands_alone(parts: list[tuple[int, int, int]], size: i
         f"{'#' * level} {'Head ' * (title % 4 + 1)}\n\n{('word ' * 9 + '. ') * (length // 10) + 'word ' * (length % 10)}\n\n"
         for level, title, length in parts
     )
+    last = re.search(r"(?:^#.*\n\s*)+\Z", text, re.MULTILINE)
+    parted = last is not None and not by_words(size).part(3).fits(last[0].strip())  # too long to go with anything
     for chunk in cut(text, by_words(size)):
+        if parted and last is not None and chunk.start >= last.start():
+            break
         assert re.sub(r"^#.*$", "", chunk.text, flags=re.MULTILINE).strip(), chunk
+
+
+def test_blanks_behind_a_section_do_not_part_it() -> None:
+    text = "# Head\n\nword\n\n## Head\n\n\n\n#### Head Head Head Head" + " " * 40
+    assert texts(cut(text, by_words(24))) == [text.rstrip()]
 
 
 def test_blocks_are_put_together_and_stay_whole() -> None:
