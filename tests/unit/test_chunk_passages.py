@@ -256,8 +256,8 @@ def test_a_heading_never_stands_alone(parts: list[tuple[int, int, int]], size: i
 
 
 def test_blanks_behind_a_section_do_not_part_it() -> None:
-    text = "# Head\n\nword\n\n## Head\n\n\n\n#### Head Head Head Head" + " " * 40
-    assert texts(cut(text, by_words(24))) == [text.rstrip()]
+    section = "# Head \n\nword \n\n## Head \n\n\n\n#### Head Head Head Head"
+    assert texts(cut(f"Intro.\n\n{section} \n\n\n\n", by_words(24))) == ["Intro.", section]
 
 
 def test_blocks_are_put_together_and_stay_whole() -> None:
