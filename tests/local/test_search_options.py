@@ -57,6 +57,14 @@ def test_a_question_that_names_an_error_is_asked_of_texts_that_name_it(rag: Rag)
     assert set(ids(several)) == {"2", "3"}
 
 
+def test_an_error_of_two_names_is_found_by_either(rag: Rag) -> None:
+    with rag.database.transaction() as connection:
+        shelve(connection, rag.settings.user or "", [Entry("9", "no listener", metadata=codes("TNS-12541"))])
+    assert ids(rag.search("what is ORA-12541", scope=MANAGER)) == ["9"]
+    with rag.database.transaction() as connection, connection.cursor() as cursor:
+        cursor.execute("DELETE FROM RAG_ENTITY WHERE SOURCE_ID = '9'")
+
+
 def test_a_code_that_no_visible_text_names_is_said_and_searched_without_only_on_request(rag: Rag) -> None:
     for code in ("ORA-00600", "ORA-12541"):  # the first is another tenant's
         result = rag.search(f"{QUESTION}: {code}", scope=MANAGER)
