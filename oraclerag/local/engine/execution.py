@@ -23,6 +23,7 @@ from oraclerag.local.engine.long_binds import refuse_long_binds, tuple_elements
 from oraclerag.local.engine.parameters import Converters, Parameters, converters
 from oraclerag.local.engine.pipeline import Connection
 from oraclerag.local.engine.plan import BindParameter, LockWait, Plan, Verb
+from oraclerag.local.engine.reader import literal, qualified
 from oraclerag.local.engine.rows import CursorRows, ResultRows
 from oraclerag.local.engine.session_settings import Environment
 from oraclerag.local.engine.set_form import set_form
@@ -441,5 +442,10 @@ def _settings(plan: Plan) -> tuple[list[Command], list[Command]]:
     if plan.locks and plan.lock_wait is LockWait.SECONDS:
         wanted.append((b"lock_timeout", b"'%ds'" % plan.lock_seconds))
     settings: list[Command] = [Text(b"SET LOCAL %s = %s" % pair) for pair in wanted]
-    resets: list[Command] = [Text(b"SET LOCAL %s TO DEFAULT" % name) for name, _ in wanted]
+    changed = [name for name, _ in wanted]
+    if plan.accuracy is not None:
+        tables = ", ".join(literal(qualified(*table)) for table in plan.tables)
+        settings.append(Text(f"SELECT ora.aim({plan.accuracy}, ARRAY[{tables}]::text[])".encode()))
+        changed += [b"ivfflat.probes", b"hnsw.ef_search", b"enable_sort"]
+    resets: list[Command] = [Text(b"SET LOCAL %s TO DEFAULT" % name) for name in changed]
     return settings, resets

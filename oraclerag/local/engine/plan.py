@@ -84,7 +84,8 @@ class Plan:
     lock_wait: LockWait = LockWait.WAIT
     lock_seconds: int = 0
     embeds: bool = False  # calls ora.embed over columns: the statement may announce texts and must be run again
-    probes: int | None = None  # ivfflat.probes wanted by TARGET ACCURACY, None: the index's own
+    accuracy: int | None = None  # percent of an approximate search, 0: that of the index
+    probes: int | None = None  # named by the statement instead
     ef_search: int | None = None
     tables: tuple[tuple[str, str], ...] = ()
     columns: tuple[str, ...] = ()
@@ -95,7 +96,7 @@ class Plan:
     @property
     def wants_settings(self) -> bool:
         """Whether settings of PostgreSQL must be changed around it."""
-        return self.locks or self.probes is not None or self.ef_search is not None
+        return self.locks or not (self.accuracy is None and self.probes is None and self.ef_search is None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ class RowLimitParser(FromParser):
         self.lock_seconds = 0
         self.locks = False
         self.locked: set[tuple[str, str]] = set()
+        self.accuracy: int | None = None
         self.probes: int | None = None
         self.ef_search: int | None = None
 
@@ -39,6 +40,8 @@ class RowLimitParser(FromParser):
             self.missing("FIRST")
         self.position += 1
         query.approximate = mode.startswith("APPROX")
+        if query.approximate:
+            self.accuracy = 0
         if self.token.upper in ("ROW", "ROWS"):
             query.limit = Node("1")
         else:
@@ -68,6 +71,7 @@ class RowLimitParser(FromParser):
 
     def _accuracy(self) -> None:
         if self.accept("PARAMETERS"):
+            self.accuracy = None
             self.need("(")
             if self.accept("EFSEARCH"):
                 self.ef_search = max(1, min(self.integer(), 1000))
@@ -82,8 +86,7 @@ class RowLimitParser(FromParser):
         self.accept("PERCENT")
         if not 1 <= accuracy <= 100:
             raise OraError(51937, "the target accuracy must be between 1 and 100", position)
-        self.probes = 32768 if accuracy == 100 else max(1, accuracy // 10)
-        self.ef_search = 1000 if accuracy == 100 else max(40, (accuracy - 85) * 20)
+        self.accuracy = accuracy
 
     def _for_update(self, query: Query) -> None:
         position = self.token.position

@@ -130,6 +130,7 @@ def _query_plan(parser: Parser) -> Plan:
         lock_wait=parser.lock_wait,
         lock_seconds=parser.lock_seconds,
         embeds=parser.embeds,
+        accuracy=parser.accuracy,
         probes=parser.probes,
         ef_search=parser.ef_search,
         tables=tuple(dict.fromkeys(parser.tables)),

@@ -252,18 +252,19 @@ def test_locks(clause: str, wait: LockWait, seconds: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("clause", "probes", "ef_search"),
+    ("clause", "accuracy", "probes", "ef_search"),
     [
-        ("", None, None),
-        (" WITH TARGET ACCURACY 90", 9, 100),
-        (" WITH TARGET ACCURACY 100 PERCENT", 32768, 1000),
-        (" WITH TARGET ACCURACY PARAMETERS (EFSEARCH 500)", None, 500),
-        (" WITH TARGET ACCURACY PARAMETERS (NEIGHBOR PARTITION PROBES 10)", 10, None),
+        ("", 0, None, None),
+        (" WITH TARGET ACCURACY 90", 90, None, None),
+        (" WITH TARGET ACCURACY 100 PERCENT", 100, None, None),
+        (" WITH TARGET ACCURACY PARAMETERS (EFSEARCH 500)", None, None, 500),
+        (" WITH TARGET ACCURACY PARAMETERS (NEIGHBOR PARTITION PROBES 10)", None, 10, None),
     ],
 )
-def test_target_accuracy(clause: str, probes: int | None, ef_search: int | None) -> None:
+def test_target_accuracy(clause: str, accuracy: int | None, probes: int | None, ef_search: int | None) -> None:
     found = plan(f"SELECT id FROM tv ORDER BY v <=> :q FETCH APPROX FIRST 3 ROWS ONLY{clause}")
-    assert (found.probes, found.ef_search) == (probes, ef_search)
+    assert (found.accuracy, found.probes, found.ef_search) == (accuracy, probes, ef_search)
+    assert found.wants_settings
 
 
 def test_the_tables_of_a_statement_are_named() -> None:

@@ -13,6 +13,21 @@ CREATE TABLE ora.vector_indexes (
   idx oid PRIMARY KEY, subtype text NOT NULL, distance text NOT NULL, accuracy int4, parameters jsonb NOT NULL DEFAULT '{}',
   status text NOT NULL DEFAULT 'VALID', included text[] NOT NULL DEFAULT '{}');
 
+-- What a search of so many percent asks of the indexes of its tables (0: what they were made for), until the transaction
+-- ends: of an IVF index a share of its lists, 2/7 at 90 %, 4/9 at 95 %, all of them at 100 %. Without sorts the index is
+-- used where there is one, however few rows there are.
+CREATE FUNCTION ora.aim(percent int4, tables text[]) RETURNS text LANGUAGE sql VOLATILE AS $$
+  WITH wanted AS (
+    SELECT coalesce(nullif(percent, 0), v.accuracy, 90) AS accuracy,
+      (SELECT substr(o, 7)::int4 FROM unnest(c.reloptions) o WHERE o LIKE 'lists=%') AS lists
+    FROM ora.vector_indexes v JOIN pg_index x ON x.indexrelid = v.idx JOIN pg_class c ON c.oid = v.idx
+    WHERE tables = '{}' OR x.indrelid IN (SELECT to_regclass(t) FROM unnest(tables) t)),
+  asked AS (
+    SELECT coalesce(max(ceil(lists / (1 + 0.25 * (100 - accuracy)))), 1) AS probes,
+      coalesce(max(CASE accuracy WHEN 100 THEN 1000 ELSE greatest(40, (accuracy - 85) * 20) END), 40) AS ef FROM wanted)
+  SELECT set_config('ivfflat.probes', probes::int4::text, true) || ' ' || set_config('hnsw.ef_search', ef::int4::text, true)
+    || ' ' || set_config('enable_sort', 'off', true) FROM asked $$;
+
 -- Of an index over expressions: Oracle's text of each, by position, and whether it is a multivalue index.
 CREATE TABLE ora.index_expressions (idx oid NOT NULL, number int4 NOT NULL, source text NOT NULL, PRIMARY KEY (idx, number));
 CREATE TABLE ora.storage_note (relation oid PRIMARY KEY, ini_trans int4, pct_free int4, tablespace text, logging bool NOT NULL);
@@ -573,6 +588,13 @@ CREATE VIEW ora."DATABASE_PROPERTIES" AS
   SELECT "PARAMETER" AS "PROPERTY_NAME", "VALUE" AS "PROPERTY_VALUE", NULL::ora.varchar2 AS "DESCRIPTION" FROM ora."NLS_DATABASE_PARAMETERS"
   UNION ALL SELECT p.name::ora.varchar2, p.value::ora.varchar2, NULL FROM (VALUES ('DEFAULT_PERMANENT_TABLESPACE', 'USERS'), ('DEFAULT_TEMP_TABLESPACE', 'TEMP'),
     ('MAX_STRING_SIZE', pg_catalog.upper(coalesce(nullif(current_setting('ora.max_string_size', true), ''), 'STANDARD'))), ('DBTIMEZONE', '00:00')) p(name, value);
+-- Of VPD policies, which there are none of: DBMS_RLS is refused.
+CREATE VIEW ora."ALL_POLICIES" AS
+  SELECT NULL::ora.varchar2 AS "OBJECT_OWNER", NULL::ora.varchar2 AS "OBJECT_NAME", NULL::ora.varchar2 AS "POLICY_GROUP",
+    NULL::ora.varchar2 AS "POLICY_NAME", NULL::ora.varchar2 AS "PF_OWNER", NULL::ora.varchar2 AS "PACKAGE", NULL::ora.varchar2 AS "FUNCTION",
+    NULL::ora.varchar2 AS "SEL", NULL::ora.varchar2 AS "INS", NULL::ora.varchar2 AS "UPD", NULL::ora.varchar2 AS "DEL", NULL::ora.varchar2 AS "IDX",
+    NULL::ora.varchar2 AS "CHK_OPTION", NULL::ora.varchar2 AS "ENABLE", NULL::ora.varchar2 AS "STATIC_POLICY", NULL::ora.varchar2 AS "POLICY_TYPE",
+    NULL::ora.varchar2 AS "LONG_PREDICATE" WHERE false;
 -- The session's own transaction; FLAG has bit 28 set when it is serializable.
 CREATE VIEW ora."V$TRANSACTION" AS
   SELECT split_part(t.id, '.', 1)::numeric AS "XIDUSN", split_part(t.id, '.', 2)::numeric AS "XIDSLOT", split_part(t.id, '.', 3)::numeric AS "XIDSQN",
