@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 from oraclerag import in_force, index, queue, schema, security
 from oraclerag import status as looking
 from oraclerag import triggers as triggering
+from oraclerag import why as explaining
 from oraclerag.config import Settings
 from oraclerag.database import Database
 from oraclerag.errors import InputError, SchemaMissing
@@ -23,6 +24,7 @@ from oraclerag.source import Source, find, tenants_mapped
 
 if TYPE_CHECKING:
     from oraclerag.triggers import TriggerPlan
+    from oraclerag.why import Why
 
 __all__ = ["Operations"]
 
@@ -284,3 +286,45 @@ class Operations:
         Raises only where the database cannot be reached.
         """
         return looking.status(self.database)
+
+    def why(
+        self,
+        question: str,
+        key: SourceKey,
+        *,
+        scope: Scope,
+        seen_by: Scope | None = None,
+        look: bool = False,
+        **options: Unpack[SearchOptions],
+    ) -> Why:
+        """Say why ``scope`` does or does not find an entity for a question, asked with the options of a search.
+
+        What ``scope`` sees nothing of, it is told nothing of: such an entity and one that is not there give the same. A
+        manager's scope is also told of what is hidden, waits or was given up in its tenant, and may ask with
+        ``seen_by`` why another scope of the tenant does not find something. ``look`` reads the source too. Reads
+        alone; ranks are counted over all that the search may look at. Raises InputError, MissingTenant, ModelNotActive.
+        """
+        asker = self._asker(scope, options)
+        mapped = tenants_mapped(self._sources)
+        return explaining.why(
+            self.database,
+            self._searcher,
+            self._sources,
+            question,
+            key,
+            asker=asker,
+            scope=asker if seen_by is None else self._asker(seen_by, options),
+            options=options,
+            look=look,
+            default_tenant=None if mapped else self.database.settings.tenant,
+        )
+
+    def _asker(self, scope: Scope, options: SearchOptions) -> Scope:
+        """Give the scope with its tenant, and look whether the sources asked for are there."""
+        if not isinstance(scope, Scope):
+            raise InputError(f"scope must be a Scope, not {type(scope).__name__}.")
+        source = options.get("source")
+        for name in (source,) if isinstance(source, str) else tuple(source or ()):
+            if self._configured() or name in self._sources:  # a program that only searches need not configure sources
+                find(self._sources, name)
+        return scope.resolve(self.database.settings.tenant, tenants_mapped=tenants_mapped(self._sources))

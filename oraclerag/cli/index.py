@@ -15,13 +15,11 @@ from oraclerag.cli.options import Json, Tenant, opened, output, scope
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
-    from oraclerag.index import AccuracyReport, IndexOptions, IndexStatus
+    from oraclerag.index import AccuracyReport, IndexOptions, IndexStatus, TextIndexStatus
 
 __all__ = ["group"]
 
-group = typer.Typer(
-    name="index", help="The vector index, and the text index: build, rebuild, status, …", no_args_is_help=True
-)
+group = typer.Typer(name="index", help="The vector index and the text index.", no_args_is_help=True)
 
 Kind = Annotated[str | None, typer.Option("--type", metavar="TYPE", help="ivf (default) or hnsw.")]
 Accuracy = Annotated[
@@ -112,7 +110,10 @@ def sync(json: Json = False) -> None:
 
 @group.command()
 def drop(lexical: Lexical = False, json: Json = False) -> None:
-    """Drop the text index (--lexical); hybrid searches then look for words in the nearest texts."""
+    """Drop the text index (--lexical).
+
+    Hybrid searches then look for words in the nearest texts.
+    """
     if not lexical:
         raise typer.BadParameter("index drop drops the text index: say --lexical.")
     screen = output(json)
@@ -189,10 +190,10 @@ def _show_accuracy(screen: Output, report: AccuracyReport) -> None:
             (
                 "all" if one.share is None else f"{100 * one.share:g} %",
                 one.questions,
-                f"{one.recall:.3f}",
+                _three(one.recall),
                 f"{one.low:.3f} … {one.high:.3f}",
                 one.short,
-                f"{one.chosen:.3f}",
+                _three(one.chosen),
                 f"{one.exact} of {one.questions}",
                 one.reason,
             )

@@ -22,6 +22,7 @@ from oraclerag.database import Database, code_of, own_tables, words
 from oraclerag.errors import InputError
 from oraclerag.index.state import IndexStatus, status
 from oraclerag.model.active import active_model
+from oraclerag.security import reading
 from oraclerag.statements import Statements, quoted
 
 if TYPE_CHECKING:
@@ -61,17 +62,18 @@ class Recall:
     """Recall@k over all chunks of the scope, or over a ``share`` of them that stands for a filter.
 
     ``recall`` is that of the index, from ``low`` to ``high`` with 95 % confidence; ``short`` says for how many of the
-    questions it gave fewer than there are. ``chosen`` is the recall of a search as it is made by default, ``exact`` how many of
-    the questions that search looked for exactly, ``reason`` why, of the first one.
+    questions it gave fewer than there are. ``chosen`` is the recall of a search as it is made by default, ``exact`` how
+    many of the questions that search looked for exactly, ``reason`` why, of the first one. ``questions`` without
+    anything to find are left out; ``recall`` and ``chosen`` are None where all of them were.
     """
 
     share: float | None
     questions: int
-    recall: float
+    recall: float | None
     low: float
     high: float
     short: int
-    chosen: float
+    chosen: float | None
     exact: int
     reason: str
 
@@ -116,12 +118,12 @@ def questions_of(
     many = SAMPLE if sample is None else sample
     if isinstance(many, bool) or not isinstance(many, int) or not 1 <= many <= _MAX_QUESTIONS:
         raise InputError(f"sample must be a whole number between 1 and {_MAX_QUESTIONS:,}, not {many!r}.")
-    with database.connect() as connection:
-        asked = _texts(connection, database.schema, "asked", tenant=tenant, most=many * _STORED_PER_QUESTION)
+    with reading(database, tenant) as (connection, schema):
+        asked = _texts(connection, schema, "asked", tenant=tenant, most=many * _STORED_PER_QUESTION)
         if asked:
             return Questions("asked", tuple(dict.fromkeys(asked))[:many])
         factor = random.Random(seed).randrange(1, 1_000_003)  # noqa: S311 - a draw, no secret
-        drawn = _texts(connection, database.schema, "texts", tenant=tenant, most=many, factor=factor)
+        drawn = _texts(connection, schema, "texts", tenant=tenant, most=many, factor=factor)
     if not drawn:
         raise InputError("There is no chunk in this scope, so there is nothing to ask.", hint="Index first.")
     return Questions("texts", tuple(dict.fromkeys(_middle(text) for text in drawn)))
@@ -206,7 +208,7 @@ def _compare(ask: Ask, question: str, share: float | None) -> _Compared | None:
 
 def _recall(share: float | None, compared: Sequence[_Compared]) -> Recall:
     if not compared:
-        return Recall(share, 0, 1.0, 0.0, 1.0, 0, 1.0, 0, "there is nothing to find")
+        return Recall(share, 0, None, 0.0, 1.0, 0, None, 0, "there is nothing to find")
     mean = statistics.fmean(one.index for one in compared)
     low, high = wilson(mean, len(compared))
     return Recall(

@@ -21,6 +21,7 @@ from oraclerag.index import ddl
 from oraclerag.index.design import Design, IndexOptions, Surroundings, Wish, design, wish
 from oraclerag.index.state import MIN_CHUNKS, IndexStatus, look, note, status
 from oraclerag.model.active import active_model
+from oraclerag.security import require_unrestricted
 from oraclerag.statements import Statements
 
 __all__ = ["build", "build_when_worthwhile", "rebuild"]
@@ -67,6 +68,7 @@ def build_when_worthwhile(database: Database) -> IndexStatus:
 def _make(database: Database, asked: Wish, said: Said, *, force: bool, replace: bool) -> IndexStatus:
     schema = database.schema
     with database.connect() as connection, _unhurried(connection):
+        require_unrestricted(connection, schema, "Who builds the vector index")  # it would hold what he sees
         found = look(connection, schema)
         if not found.exists or replace:
             if found.chunks < MIN_CHUNKS and not force:
@@ -83,6 +85,8 @@ def _make(database: Database, asked: Wish, said: Said, *, force: bool, replace: 
                 _rebuild_online(connection, schema, asked, wanted, found, said)
             else:
                 _create(connection, schema, asked, wanted, found, said)
+        else:
+            said("There is a vector index already; `oraclerag index rebuild` makes it anew.")
     return status(database)
 
 

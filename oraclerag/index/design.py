@@ -158,7 +158,7 @@ def _covers(asked: Wish, kind: Kind, around: Surroundings, version: str) -> bool
     if asked.include and around.policies:
         raise InputError(
             f"The policy {around.policies[0]} stands on RAG_CHUNK, and {_POLICY}.",
-            hint="Leave include out (--no-include): either the database enforces rights, or the index covers the scope.",
+            hint="Leave include out (--no-include): the database enforces rights, or the index covers the scope.",
         )
     return asked.include
 

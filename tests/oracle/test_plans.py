@@ -65,6 +65,32 @@ def test_an_approximate_search_uses_the_vector_index(
             assert (access.index, access.kind) == ("RAG_CHUNK_EMB_IDX", "IVF")
 
 
+def test_a_filter_on_covered_columns_leaves_the_vector_index_in_use(
+    account: Account, tiny_file: Path, sent: list[tuple[str, Any]]
+) -> None:
+    with install(account, tiny_file, exact_below=0) as rag:
+        with rag.database.transaction() as connection:
+            shelve(
+                connection,
+                account.user,
+                [
+                    Entry(
+                        str(n),
+                        f"invoice {n} of supplier {n % 7}",
+                        tenant="acme" if n % 2 else "globex",
+                        collection="kb",
+                    )
+                    for n in range(300)
+                ],
+            )
+        rag.build_index(force=True, partitions=10)
+        found = rag.search("invoice 7", scope=Scope(tenant="acme", owner="7"), collections="kb", source="task", k=3)
+        assert found.approximate
+        with rag.database.connect() as connection:
+            access = vector_access(read_display(plan(connection, sent, "FETCH APPROX FIRST").splitlines()), "RAG_CHUNK")
+            assert (access.index, access.kind) == ("RAG_CHUNK_EMB_IDX", "IVF")
+
+
 def test_an_exact_search_uses_no_vector_index(account: Account, tiny_file: Path, sent: list[tuple[str, Any]]) -> None:
     with install(account, tiny_file) as rag:
         with rag.database.transaction() as connection:
