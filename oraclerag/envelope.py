@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from oraclerag.errors import InputError
 
 __all__ = [
+    "FIELDS",
     "NAMES",
     "RESOLUTION_TYPES",
     "Envelope",
@@ -40,6 +42,14 @@ NAMES = (
     "timestamp",
 )
 """The names of the envelope, as a filter uses them."""
+
+FIELDS = MappingProxyType(
+    {
+        "environment": "environment_id", "module": "erp_module", "version": "erp_version", "script": "source_script",
+        "oracle_doc_id": "oracle_doc_id", "resolution_type": "resolution_type",
+    }
+)  # fmt: skip
+"""What a caller says (:class:`Envelope`), by the name that it has in the metadata."""
 
 RESOLUTION_TYPES = (
     "Configuration Fix",
@@ -88,7 +98,7 @@ class Envelope:
     other_resolution_types: Collection[str] = ()
 
     def __post_init__(self) -> None:
-        for name in _FIELDS:
+        for name in FIELDS:
             value = getattr(self, name)
             if value is None:
                 continue
@@ -105,17 +115,7 @@ class Envelope:
 
     def as_metadata(self) -> dict[str, str]:
         """Give what is known, by the names that chunks have and filters use."""
-        return {kept: value for name, kept in _FIELDS.items() if (value := getattr(self, name)) is not None}
-
-
-_FIELDS = {
-    "environment": "environment_id",
-    "module": "erp_module",
-    "version": "erp_version",
-    "script": "source_script",
-    "oracle_doc_id": "oracle_doc_id",
-    "resolution_type": "resolution_type",
-}
+        return {kept: value for name, kept in FIELDS.items() if (value := getattr(self, name)) is not None}
 
 
 def resolution_type(text: str, others: Collection[str] = ()) -> str:

@@ -56,7 +56,7 @@ def preview(
     Raises ConfigurationError for a size that the model cannot read.
     """
     text = storable(text)
-    limits = Limits(model.max_tokens, model.counter.count, model.passage_prefix)
+    limits = Limits.of(model)
     measured = tuple(
         Measured(chunk, limits.count(limits.prefix + chunk.content), len((limits.prefix + chunk.content).encode()))
         for chunk in chunks(text, limits, cutting, title=title, pieces=pieces)

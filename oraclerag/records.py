@@ -8,9 +8,8 @@ from dataclasses import InitVar, dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from oraclerag import error_codes
+from oraclerag import envelope, error_codes
 from oraclerag.cutting import Cutting
-from oraclerag.envelope import Envelope
 from oraclerag.errors import InputError
 
 __all__ = [
@@ -45,14 +44,6 @@ MAX_ID_BYTES = 400
 
 MAX_TENANT_BYTES = 128
 """What RAG_DIRTY.TENANT_ID and its like hold."""
-
-ENVELOPE: Mapping[str, str] = MappingProxyType(
-    {
-        "resolution_type": "resolution_type", "oracle_doc_id": "oracle_doc_id", "environment": "environment_id",
-        "module": "erp_module", "version": "erp_version", "script": "source_script",
-    }
-)  # fmt: skip
-"""What a caller says of an incident, by the name it has in the metadata."""
 
 Action = Literal["UPSERT", "DELETE"]
 Visibility = Literal["shared", "owner"]
@@ -221,10 +212,10 @@ class Resolution:
         if isinstance(self.error_codes, str):
             raise InputError('Resolution: error_codes must be a list of texts, such as ["ORA-01652"].')
         object.__setattr__(self, "error_codes", tuple(map(_code, self.error_codes)))
-        given = Envelope(
-            **{name: getattr(self, name) for name in ENVELOPE}, other_resolution_types=other_resolution_types
+        given = envelope.Envelope(
+            **{name: getattr(self, name) for name in envelope.FIELDS}, other_resolution_types=other_resolution_types
         )
-        for name in ENVELOPE:
+        for name in envelope.FIELDS:
             object.__setattr__(self, name, getattr(given, name))
 
 

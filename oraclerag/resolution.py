@@ -8,10 +8,11 @@ from typing import Any
 
 import oracledb
 
+from oraclerag import envelope
 from oraclerag.database import Database, own_tables
 from oraclerag.enqueue import enqueue
 from oraclerag.errors import InputError
-from oraclerag.records import ENVELOPE, Action, Resolution, SourceKey
+from oraclerag.records import Action, Resolution, SourceKey
 from oraclerag.scope import Scope
 from oraclerag.security import reading, writing
 from oraclerag.source import Source, tenants_mapped
@@ -165,11 +166,13 @@ def _metadata(resolution: Resolution) -> dict[str, Any]:
         found = json_object(resolution.metadata)
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"Resolution: metadata has no JSON form ({type(error).__name__}).") from None
-    for name in (*ENVELOPE.values(), *_OF_ITS_OWN):
+    for name in (*envelope.FIELDS.values(), *_OF_ITS_OWN):
         if name in found:
             raise InputError(f"Resolution: metadata names {name!r}, which has an argument of its own.")
     found |= {
-        inside: getattr(resolution, name) for name, inside in ENVELOPE.items() if getattr(resolution, name) is not None
+        inside: getattr(resolution, name)
+        for name, inside in envelope.FIELDS.items()
+        if getattr(resolution, name) is not None
     }
     return found | ({"oracle_error_code": list(resolution.error_codes)} if resolution.error_codes else {})
 
@@ -177,7 +180,7 @@ def _metadata(resolution: Resolution) -> dict[str, Any]:
 def _resolution(row: tuple[Any, ...]) -> Resolution:
     number, tenant, collection, title, visibility, owner, by, at, recorded, metadata, symptom, analysis, fix = row
     metadata = json_object(metadata or {})
-    enveloped = {name: metadata.pop(inside, None) for name, inside in ENVELOPE.items()}
+    enveloped = {name: metadata.pop(inside, None) for name, inside in envelope.FIELDS.items()}
     return Resolution(
         id=int(number),
         tenant=tenant,

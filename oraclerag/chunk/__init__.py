@@ -16,7 +16,7 @@ from oraclerag.errors import ConfigurationError
 from oraclerag.records import Chunk, Piece
 
 if TYPE_CHECKING:
-    from oraclerag.model.active import ActiveModel
+    from oraclerag.model.window import Reads
 
 __all__ = ["CONTENT_BYTES", "Limits", "chunks", "storable"]
 
@@ -53,7 +53,7 @@ class Limits:
             )
 
     @classmethod
-    def of(cls, model: ActiveModel) -> Limits:
+    def of(cls, model: Reads) -> Limits:
         """Give the limits that a model sets."""
         return cls(model.max_tokens, model.counter.count, model.passage_prefix)
 
