@@ -193,7 +193,10 @@ class RowsHidden(DatabaseError):
     """Row security hides rows of the tables from this database user."""
 
     code = "ROWS_HIDDEN"
-    default_hint = "Run it as the database user of the workers, whom `oraclerag security install --worker` names."
+    default_hint = (
+        "Run it as the database user of the workers, whom `oraclerag security install --worker` names, or as one "
+        "that has EXEMPT ACCESS POLICY."
+    )
 
 
 class StatementFailed(DatabaseError):

@@ -17,7 +17,8 @@ from oraclerag import Resolution, Scope, security
 from oraclerag.cli import app
 from oraclerag.errors import StatementFailed
 from oraclerag.rag import Rag
-from oraclerag.security import sessions
+from oraclerag.security import sessions, verification
+from oraclerag.security.policies import Policy
 from oraclerag.security.scripts import statements_of
 from oraclerag.statements import root
 from tests.local import test_isolation
@@ -104,6 +105,25 @@ def test_verifying_without_policies_is_unhealthy(module_account: Account, rag: R
     with rag.database.connect() as connection, connection.cursor() as cursor:
         cursor.execute("SELECT COUNT(*) FROM RAG_SEARCH")
         assert cursor.fetchone() == (0,), "nothing is made up where nothing can be hidden"
+
+
+def test_policies_that_hide_nothing_are_seen_through(
+    rag: Rag, monkeypatch: pytest.MonkeyPatch, told: list[str]
+) -> None:
+    """The rows that are made up are rows that the tables take, and none of them is kept."""
+    said = {table: Policy(table, enabled=True, flaws=()) for table in security.PROTECTED}
+    monkeypatch.setattr(verification, "policies", lambda *_: said)
+    monkeypatch.setattr(verification, "protection", lambda *_: security.Protection(security.PROTECTED, restricted=True))
+    report = rag.verify_security()
+    assert {table.table for table in report.tables if table.tried} == set(security.PROTECTED)
+    assert {problem.code for problem in report.problems} == {"ROWS_LEAK"}
+    for what in ("although no tenant is set", "of another tenant", "written for another tenant"):
+        assert any(what in problem.message for problem in report.problems)
+    assert told.count("clear") == len(told) // 2 == 5
+    with rag.database.connect() as connection, connection.cursor() as cursor:
+        for table in security.PROTECTED:
+            cursor.execute(f"SELECT COUNT(*) FROM {table} WHERE TENANT_ID LIKE 'oraclerag verify %'")
+            assert cursor.fetchone() == (0,)
 
 
 def test_the_scripts_can_be_printed_without_a_database() -> None:

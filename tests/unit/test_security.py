@@ -48,7 +48,7 @@ class Cursor:
         return iter(self._rows)
 
     def var(self, _: object) -> Any:
-        return SimpleNamespace(getvalue=lambda: self._connection.restricted)
+        return SimpleNamespace(getvalue=self._connection.out)
 
     def execute(self, statement: str, binds: object = None, **named: object) -> None:
         self._rows = self._connection.answer(statement, binds or named)
@@ -78,6 +78,10 @@ class Connection:
 
     def cursor(self) -> Cursor:
         return Cursor(self)
+
+    def out(self) -> Any:
+        """What an OUT bind of the last statement has."""
+        return self.restricted
 
     def is_healthy(self) -> bool:
         return self.healthy
