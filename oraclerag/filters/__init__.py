@@ -22,8 +22,9 @@ __all__ = ["ERROR_CODE", "SHARE", "Predicate", "predicate"]
 class Predicate:
     """A filter as SQL over RAG_CHUNK; one without conditions has no text and is false.
 
-    ``text`` is to be put into brackets. A value of ``binds`` is a text, a number or, for a long list, a list, which is
-    bound as JSON. ``conditions``: how many equalities narrow about as much; 0 for what narrows nothing.
+    ``text`` is to be put into brackets. A value of ``binds`` is a text, a number or, for a long list of a column's
+    values, a list, which is bound as JSON. ``conditions``: how many equalities narrow about as much; 0 for what narrows
+    nothing.
     """
 
     text: str = ""

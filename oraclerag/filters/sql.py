@@ -35,7 +35,8 @@ __all__ = ["ERROR_CODE", "Writer"]
 ERROR_CODE = "'$.oracle_error_code?(@.stringOnly() == $code)' PASSING {bind} AS \"code\""
 """The path of the multivalue index RAG_CHUNK_ERROR_IDX: with another item method than its own it is not used."""
 
-_MOST_BINDS = 50  # of one list; a longer one is one bind
+_MOST_BINDS = 50  # of one list within a path, or for a column
+_LIST = 1000
 _ESCAPE = "ESCAPE '\\'"
 _COLUMN_TIME = "TO_TIMESTAMP({bind}, 'YYYY-MM-DD HH24:MI:SS.FF')"
 _TIME = "TO_TIMESTAMP_TZ({value}, 'YYYY-MM-DD HH24:MI:SS.FF TZH:TZM')"
@@ -137,13 +138,13 @@ class Writer:
             )
         if isinstance(about, Column):
             if texts:
-                found.append(f"{self._alias}.{about.name} IN ({self._listed(texts)})")
+                found.append(f"{self._alias}.{about.name} IN ({self._inside(texts)})")
             return " OR ".join(found)
         if booleans:
             found.append(self._exists(about, f"[*]?({' || '.join(map(_boolean, sorted(booleans)))})"))
         for listed in (texts, numbers):
             if len(listed) > _MOST_BINDS:
-                found.append(self._row(about, _method(listed[0]), f"f.V IN ({self._listed(listed)})"))
+                found.append(self._row(about, _method(listed[0]), self._in_lists(listed)))
             elif listed is texts and about.steps == ("oracle_error_code",):
                 found += [self._compare(about, "=", one) for one in texts]
             elif listed:
@@ -168,11 +169,20 @@ class Writer:
         bound: Callable[[str], str] = lambda text: _TIME.format(value=self._bind(f"{text} +00:00"))  # noqa: E731
         return self._row(about, "", condition(_INSTANT, bound))
 
-    def _listed(self, values: Sequence[Value]) -> str:
-        """Give the inside of IN (…): binds, or a query of one bind that has them all (ORA-01795 beyond 1,000)."""
+    def _inside(self, values: Sequence[Value]) -> str:
+        """Give the inside of IN (…) for a column: binds, or a query of one bind that has them all."""
         if len(values) <= _MOST_BINDS:
             return ", ".join(map(self._bind, values))
         return f"SELECT w.V FROM {_table(self._bind(list(values)), '$[*]', _method(values[0]))} w"
+
+    def _in_lists(self, values: Sequence[Value]) -> str:
+        """Look for an element in lists of binds: a query there could be run anew for every row of the table.
+
+        Their number is a power of two, so that few texts are parsed; no list has more than 1,000 (ORA-01795).
+        """
+        full = [*values, *[values[-1]] * (2 ** (len(values) - 1).bit_length() - len(values))]
+        lists = [full[begin : begin + _LIST] for begin in range(0, len(full), _LIST)]
+        return " OR ".join(f"f.V IN ({', '.join(map(self._bind, part))})" for part in lists)
 
     def _bind(self, value: Bound) -> str:
         name = f"{self._name}{len(self.binds)}"

@@ -268,7 +268,7 @@ def test_arguments_refused(rag: Rag) -> None:
         rag.search(" ", scope=MANAGER)
     with pytest.raises(InputError, match="between 1 and 10,000"):
         rag.search("x", scope=MANAGER, k=0)
-    with pytest.raises(InputError, match="no field 'tenant'"):
+    with pytest.raises(InputError, match="tenant cannot be filtered"):
         rag.search("x", scope=MANAGER, filter={"tenant": "other"})
     with pytest.raises(InputError, match="SQLAlchemy Connection"):
         rag.search("x", scope=MANAGER, connection=object())

@@ -116,14 +116,26 @@ def test_a_time_in_metadata_is_an_instant_and_a_day_has_all_of_it() -> None:
     assert list(equal.binds.values()) == ["2024-10-01 00:00:00.500000000 +00:00"]
 
 
-@pytest.mark.parametrize("kind", ["column", "texts", "numbers"])
-def test_a_long_list_is_one_bind(kind: str) -> None:
-    values: list[Any] = list(range(10_000)) if kind == "numbers" else [f"id {number}" for number in range(10_000)]
-    found = predicate({"project" if kind == "column" else "a": {"$in": values}})
+def test_a_long_list_of_a_column_is_one_bind() -> None:
+    values = [f"id {number}" for number in range(10_000)]
+    found = predicate({"project": {"$in": values}})
     assert found.binds == {"filter0": values}
-    assert len(found.text) < 400
+    assert len(found.text) < 200
+
+
+@pytest.mark.parametrize(
+    "values", [range(10_000), [f"id {number}" for number in range(10_000)], range(51)], ids=["numbers", "texts", "few"]
+)
+def test_a_long_list_for_a_field_is_cut_into_lists_of_a_number_that_others_have(values: Any) -> None:
+    found = predicate({"a": {"$in": list(values)}})
+    assert set(found.binds.values()) == set(values)
+    assert len(found.binds) in (64, 16_384)
+    assert all(len(part.split(",")) <= 1000 for part in re.findall(r"IN \(([^)]*)\)", found.text))
+
+
+def test_more_values_than_are_allowed() -> None:
     with pytest.raises(InputError, match="more than 10,000 values"):
-        predicate({"project" if kind == "column" else "a": {"$nin": [*values, "x"]}})
+        predicate({"a": {"$in": list(range(6_000))}, "project": {"$nin": [f"{number}" for number in range(4_001)]}})
 
 
 def test_texts_do_not_depend_on_the_order_of_keys() -> None:

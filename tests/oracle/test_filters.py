@@ -1,0 +1,9 @@
+"""What filters mean, on a real database."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.local.test_filters import *  # noqa: F403
+
+pytestmark = pytest.mark.oracle
