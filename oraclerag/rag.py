@@ -53,7 +53,7 @@ from oraclerag.resolution import Resolutions
 from oraclerag.scope import Scope
 from oraclerag.search import Searcher, SearchOptions, expand, fetch
 from oraclerag.security import reading
-from oraclerag.source import FunctionSource, Reader, Source, built_in, find, from_settings, tenants_mapped
+from oraclerag.source import FunctionSource, Reader, Source, built_in, from_settings
 
 if TYPE_CHECKING:
     import oracledb
@@ -529,16 +529,6 @@ class Rag(Operations):
         resolved = self._asker(scope, {})
         with reading(self.database, resolved.tenant, connection) as (opened, owner):
             return fetch.surroundings(opened, owner, resolved, asked)
-
-    def _asker(self, scope: Scope, options: SearchOptions) -> Scope:
-        """Give the scope with its tenant, and look whether the sources asked for are there."""
-        if not isinstance(scope, Scope):
-            raise InputError(f"scope must be a Scope, not {type(scope).__name__}.")
-        source = options.get("source")
-        for name in (source,) if isinstance(source, str) else tuple(source or ()):
-            if self._configured() or name in self._sources:  # a program that only searches need not configure sources
-                find(self._sources, name)
-        return scope.resolve(self.settings.tenant, tenants_mapped=tenants_mapped(self._sources))
 
 
 def _of(source: Source, told: Callable[[str, int, int], None] | None) -> Callable[[int, int], None] | None:

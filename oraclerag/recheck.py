@@ -10,7 +10,7 @@ import oracledb
 
 from oraclerag.database import Database, parts
 from oraclerag.errors import EntityError, OracleRagError, SourceError
-from oraclerag.records import Document, SourceKey
+from oraclerag.records import SourceKey
 from oraclerag.scope import Scope
 from oraclerag.source import FunctionSource, Source
 
@@ -65,11 +65,5 @@ def _visible(source: Source, connection: oracledb.Connection, keys: list[SourceK
                 f"Hits of source {source.name!r} are to be checked against it, and it cannot be read: {error.message}",
                 hint="Who searches needs READ on the tables of a source with recheck, or take recheck off it.",
             ) from error
-        seen |= {key for key, document in read.documents.items() if _may_see(scope, document)}
+        seen |= {key for key, document in read.documents.items() if scope.sees(document)}
     return seen
-
-
-def _may_see(scope: Scope, document: Document) -> bool:
-    if document.tenant is None or document.tenant != scope.tenant:
-        return False
-    return document.visibility == "shared" or scope.manager or document.owner in scope.principals

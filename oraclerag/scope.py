@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from oraclerag.errors import InputError, MissingTenant
-from oraclerag.records import NO_TENANT
+from oraclerag.records import NO_TENANT, Document
 
 __all__ = ["Scope"]
 
@@ -79,6 +79,12 @@ class Scope:
                 "The scope names no tenant, but a configured source maps one, so there is no default to fall back to."
             )
         return Scope(tenant=default_tenant, owner=self.owner, groups=self.groups, manager=self.manager)
+
+    def sees(self, document: Document) -> bool:
+        """Whether what a source says of an entity now lets this scope see it; the scope must be resolved."""
+        if self.tenant is None or document.tenant != self.tenant:
+            return False
+        return document.visibility == "shared" or self.manager or document.owner in self.principals
 
     def predicate(self, alias: str = "c") -> tuple[str, dict[str, str]]:
         """Give the predicate over RAG_CHUNK under ``alias`` and its binds; the scope must be resolved.

@@ -10,7 +10,7 @@ import typer
 from oraclerag.cli.filters import conditions
 from oraclerag.cli.options import Groups, Json, Manager, Owner, Tenant, opened, output, scope
 
-__all__ = ["register"]
+__all__ = ["register", "time"]
 
 
 def register(app: typer.Typer) -> None:
@@ -30,9 +30,7 @@ def search(
     ] = None,
     filter_: Annotated[
         list[str] | None,
-        typer.Option(
-            "--filter", metavar="FIELD=VALUE", help="A column, a field of the metadata, or JSON; repeatable."
-        ),
+        typer.Option("--filter", metavar="FIELD=VALUE", help="A column, a field of the metadata, or JSON; repeatable."),
     ] = None,
     collection: Annotated[
         list[str] | None, typer.Option("--collection", metavar="NAME", help="Only this collection; repeatable.")
@@ -64,6 +62,12 @@ def search(
     candidates: Annotated[
         int | None, typer.Option("--candidates", metavar="N", help="How many each of the two gives (default: 4 × k).")
     ] = None,
+    diversity: Annotated[
+        float, typer.Option("--diversity", metavar="D", help="0 to 1: how much less a hit counts that is like another.")
+    ] = 0.0,
+    around: Annotated[
+        str | None, typer.Option("--expand", metavar="HOW", help="Print the neighbours, section or parent of hits too.")
+    ] = None,
     show_sql: Annotated[bool, typer.Option("--show-sql", help="Print the statement too (stderr).")] = False,
     json: Json = False,
 ) -> None:
@@ -71,6 +75,7 @@ def search(
 
     Only what the asker may see: everybody's, their own (--owner, --group), or everything (--manager).
     """
+    from oraclerag.console import record
     from oraclerag.search import SearchOptions
 
     screen = output(json)
@@ -79,8 +84,8 @@ def search(
         source=source or None,
         filter=conditions(filter_ or [], "--filter"),
         collections=collection or None,
-        since=_time(since, "--since"),
-        until=_time(until, "--until"),
+        since=time(since, "--since"),
+        until=time(until, "--until"),
         months=months,
         codes=codes,
         fallback=fallback,
@@ -92,9 +97,12 @@ def search(
         hybrid=hybrid,
         weights=_weights(weights),
         candidates=candidates,
+        diversity=diversity,
     )
     with opened() as rag:
-        result = rag.search(question, scope=scope(tenant, owner, group, manager=manager), **options)
+        asker = scope(tenant, owner, group, manager=manager)
+        result = rag.search(question, scope=asker, **options)
+        passages = None if around is None else rag.expand(result, scope=asker, how=cast("Any", around))
     how = f"{'approximate' if result.approximate else 'exact'}: {result.reason}"
     if show_sql:
         screen.say(result.statement)
@@ -110,19 +118,22 @@ def search(
     if result.truncated:
         screen.say("The question is longer than the model reads; only its beginning was searched for.")
     if json:
-        screen.data(result)
+        screen.data(result if passages is None else {**record(result), "passages": passages})
         return
     if not result.hits:
         screen.say("Nothing that this scope may see was found.")
         return
     screen.hits(result)
+    for passage in passages or ():
+        screen.write(f"\n-- {passage.source}{f', {passage.section}' if passage.section else ''}\n{passage.content}")
     screen.say(f"{len(result)} {'hit' if len(result) == 1 else 'hits'} in {result.seconds * 1000:.0f} ms ({how}).")
     stale = sum(hit.stale for hit in result)
     if stale:
         screen.say(f"{stale} of them {'is' if stale == 1 else 'are'} about to change: a change waits in the queue.")
 
 
-def _time(text: str | None, option: str) -> dt.datetime | dt.date | None:
+def time(text: str | None, option: str) -> dt.datetime | dt.date | None:
+    """Read the time that an option gives; one without hours is a date."""
     if text is None:
         return None
     try:

@@ -16,7 +16,7 @@ import pytest
 import sqlalchemy
 from typer.testing import CliRunner
 
-from oraclerag import Scope
+from oraclerag import Scope, SourceKey, StoredChunk
 from oraclerag.cli import app
 from oraclerag.rag import Rag
 from tests.local.conftest import Account
@@ -150,6 +150,41 @@ def _command_line(rag: Rag, account: Account, scope: Scope) -> set[str]:
     return {hit["source"]["id"] for hit in json.loads(result.stdout)["hits"]}
 
 
+def _everything(rag: Rag) -> list[StoredChunk]:
+    """What somebody may have kept who saw it once: the names of all chunks, whoever they belong to."""
+    with rag.database.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT CHUNK_ID, SOURCE_TYPE, SOURCE_ID, TENANT_ID, CHUNK_NO FROM RAG_CHUNK ORDER BY CHUNK_ID")
+        return [StoredChunk(number, SourceKey(*key), place, "") for number, *key, place in cursor]
+
+
+def _by_key(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    return {chunk.source.id for chunk in rag.fetch([chunk.key for chunk in _everything(rag)], scope=scope)}
+
+
+def _by_chunk_id(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    return {chunk.source.id for chunk in rag.fetch([chunk.chunk_id for chunk in _everything(rag)], scope=scope)}
+
+
+def _by_entity(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    return {chunk.source.id for chunk in rag.fetch([chunk.source for chunk in _everything(rag)], scope=scope)}
+
+
+def _neighbours(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    return {passage.source.id for passage in rag.expand(_everything(rag), scope=scope)}
+
+
+def _section(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    return {passage.source.id for passage in rag.expand(_everything(rag), scope=scope, how="section")}
+
+
+def _parent(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    return {passage.source.id for passage in rag.expand(_everything(rag), scope=scope, how="parent")}
+
+
+def _diverse(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    return {hit.source.id for hit in rag.search(QUESTION, scope=scope, k=100, diversity=0.5)}
+
+
 EVERY_WAY: dict[str, Read] = {
     "search": _library,
     "approximate search": _approximate,
@@ -162,6 +197,13 @@ EVERY_WAY: dict[str, Read] = {
     "source": _narrowed,
     "hybrid": _hybrid,
     "command line": _command_line,
+    "fetch by key": _by_key,
+    "fetch by chunk id": _by_chunk_id,
+    "fetch of an entity": _by_entity,
+    "neighbours": _neighbours,
+    "section": _section,
+    "parent": _parent,
+    "diversity": _diverse,
 }
 
 
@@ -178,6 +220,17 @@ def test_a_short_approximate_search_sees_nothing_of_others(rag: Rag, module_acco
     expected = {entry.id for entry in ENTRIES if allowed(entry, SCOPES[scope])}
     assert found <= expected
     assert bool(found) == bool(expected)
+
+
+@pytest.mark.parametrize("scope", ["7 in a team", "manager", "manager of another", "a wildcard tenant", "no such tenant"])
+def test_why_tells_of_nothing_that_a_scope_may_not_see(rag: Rag, scope: str) -> None:
+    """What is told of a chunk shows that it is there. A manager is told that something is hidden in their tenant."""
+    asker = SCOPES[scope]
+    for entry in ENTRIES:
+        told = rag.why(QUESTION, SourceKey("task", entry.id), scope=asker, k=1)
+        hidden = entry.tenant == asker.tenant and entry.visibility == "HIDDEN" and asker.manager
+        assert bool(told.chunks) == allowed(entry, asker)
+        assert told.known == (allowed(entry, asker) or hidden)
 
 
 def test_the_entries_tell_the_roles_apart() -> None:

@@ -14,7 +14,7 @@ from oraclerag.cli import app
 
 VERBS = [
     "demo", "local", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "worker", "queue",
-    "ingest", "resolution", "chunk", "search", "index", "audit", "security", "status",
+    "ingest", "resolution", "chunk", "search", "index", "audit", "why", "security", "status",
 ]  # fmt: skip
 GROUPS = {
     "local": ["start", "stop", "status", "reset"],
@@ -23,7 +23,7 @@ GROUPS = {
     "queue": ["status", "list", "retry", "purge"],
     "ingest": ["docs", "diagnostics"],
     "resolution": ["add", "list", "show", "validate", "remove"],
-    "index": ["build", "rebuild", "status"],
+    "index": ["build", "rebuild", "status", "sync", "drop", "accuracy"],
     "security": ["install", "verify", "uninstall"],
 }
 LEAVES = [[verb] for verb in VERBS if verb not in GROUPS] + [[g, verb] for g, verbs in GROUPS.items() for verb in verbs]

@@ -1,0 +1,135 @@
+"""``why``: why was this not found?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from oraclerag.cli.filters import conditions
+from oraclerag.cli.options import Groups, Json, Manager, Owner, Tenant, opened, output, scope
+from oraclerag.cli.search import time
+
+if TYPE_CHECKING:
+    from oraclerag.console import Output
+    from oraclerag.why import Why
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("why")(why)
+
+
+def why(
+    question: Annotated[str, typer.Argument(metavar="QUESTION")],
+    source: Annotated[str, typer.Option("--source", metavar="TYPE:ID", help="The entity that should be found.")],
+    owner: Owner = None,
+    group: Groups = None,
+    manager: Manager = False,
+    tenant: Tenant = None,
+    as_owner: Annotated[
+        str | None, typer.Option("--as-owner", metavar="ID", help="With --manager: why this person does not find it.")
+    ] = None,
+    k: Annotated[int | None, typer.Option("-k", metavar="N", help="How many hits (default: search.k).")] = None,
+    filter_: Annotated[
+        list[str] | None, typer.Option("--filter", metavar="FIELD=VALUE", help="As in the search; repeatable.")
+    ] = None,
+    collection: Annotated[
+        list[str] | None, typer.Option("--collection", metavar="NAME", help="Only this collection; repeatable.")
+    ] = None,
+    since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before (UTC, ISO 8601).")] = None,
+    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Not after; a date has its day.")] = None,
+    months: Annotated[int | None, typer.Option("--months", metavar="N", help="Not older than so many months.")] = None,
+    min_score: Annotated[
+        float | None, typer.Option("--min-score", metavar="SCORE", help="The least similarity of a hit, up to 1.")
+    ] = None,
+    look: Annotated[bool, typer.Option("--look", help="Look into the source too: is it there now?")] = False,
+    json: Json = False,
+) -> None:
+    """Say why an entity is not found: its rank, and what hides it.
+
+    Also what waits in the queue, and how it was indexed last. Only of what the asker may see; a manager is told of
+    everything in their tenant.
+    """
+    from oraclerag.records import SourceKey
+    from oraclerag.scope import Scope
+    from oraclerag.search import SearchOptions
+
+    kind, colon, identity = source.partition(":")
+    if not colon or not kind or not identity:
+        raise typer.BadParameter(f"--source takes TYPE:ID, not {source!r}.")
+    screen = output(json)
+    options = SearchOptions(
+        k=k,
+        filter=conditions(filter_ or [], "--filter"),
+        collections=collection or None,
+        since=time(since, "--since"),
+        until=time(until, "--until"),
+        months=months,
+        min_score=min_score,
+    )
+    with opened() as rag:
+        told = rag.why(
+            question,
+            SourceKey(kind, identity),
+            scope=scope(tenant, owner, group, manager=manager),
+            seen_by=None if as_owner is None else Scope(tenant=tenant, owner=as_owner),
+            look=look,
+            **options,
+        )
+    if json:
+        screen.data(told)
+        return
+    screen.write(told.reason)
+    if told.known:
+        _show(screen, told)
+
+
+def _show(screen: Output, told: Why) -> None:
+    if told.chunks:
+        screen.table(
+            ("chunk", "score", "place", "kept out by"),
+            (
+                (
+                    chunk.key,
+                    "no vector" if chunk.distance is None else f"{1 - chunk.distance:.3f}",
+                    chunk.place,
+                    ", ".join(chunk.hidden_by),
+                )
+                for chunk in told.chunks
+            ),
+            right=("score", "place"),
+        )
+    misses = {True: "misses it", False: "finds it", None: None}
+    in_force = {True: "yes", False: "no: `oraclerag reindex` makes it anew", None: None}
+    screen.facts(
+        {
+            "chunks": told.chunk_count,
+            "indexed at": told.indexed_at,
+            "settings in force": in_force[told.settings_in_force],
+            "source paused": told.paused,
+            "vector index": misses[told.approximate_misses],
+            "in the source": told.in_source,
+        }
+    )
+    if told.queue is None:
+        screen.say("This database user may not read the queue.")
+    elif told.queue:
+        screen.table(
+            ("queue", "action", "since", "due", "attempts", "crashes", "error"),
+            (
+                (
+                    "claimed" if change.claimed else change.state,
+                    change.action,
+                    change.enqueued_at,
+                    change.available_at,
+                    change.attempts,
+                    change.crashes,
+                    change.error_code,
+                )
+                for change in told.queue
+            ),
+            right=("attempts", "crashes"),
+        )
