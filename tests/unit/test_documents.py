@@ -21,6 +21,7 @@ from oraclerag.cli import app
 from oraclerag.config import Settings, SourceSettings
 from oraclerag.errors import OracleRagError
 from oraclerag.model.known import KNOWN_MODELS
+from oraclerag.resolution import Resolutions
 from oraclerag.source import from_settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -135,29 +136,46 @@ def test_the_configuration_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert re.search(rf"\b{column}\b", given), f"the select does not give {column}"
 
 
-def test_the_code_uses_what_there_is() -> None:
-    [text] = blocks(ROOT / "README.md", "python")
+CODE = [(page, text) for page in PAGES for text in blocks(page, "python")]
+
+
+@pytest.mark.parametrize(("page", "text"), CODE, ids=[page.name for page, _ in CODE])
+def test_the_code_uses_what_there_is(page: Path, text: str) -> None:
     tree = ast.parse(text)
-    compile(tree, "README.md", "exec")
-    [names] = [node.names for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "oraclerag"]
-    assert {name.name for name in names} <= set(oraclerag.__all__)
-    checked = set()
+    compile(tree, page.name, "exec")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "oraclerag":
+            assert {name.name for name in node.names} <= set(oraclerag.__all__)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "hit":
+            assert hasattr(oraclerag.Hit, node.attr), f"a hit has no {node.attr}"
+    called = set(_calls(tree))
+    assert page.name != "README.md" or called >= {"Rag", "SourceKey", "Scope", "rag.enqueue", "rag.search"}
+    assert page.name != "resolutions.md" or called >= {"Resolution", "rag.record_resolution", "rag.resolutions.get"}
+
+
+def test_code_that_calls_what_there_is_not_is_found() -> None:
+    for wrong in ('Scope(who="7")', "rag.resolutions.get(7)", "rag.index_now()"):
+        with pytest.raises(TypeError):
+            list(_calls(ast.parse(wrong)))
+    with pytest.raises(AttributeError):
+        list(_calls(ast.parse("rag.find()")))
+
+
+def _calls(tree: ast.AST) -> Iterator[str]:
+    """Give what of ours is called; raises where its arguments are not those that it takes."""
+    owners: dict[str, type] = {"rag": oraclerag.Rag, "rag.resolutions": Resolutions}
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
         if isinstance(node.func, ast.Name) and node.func.id in oraclerag.__all__:
             called = inspect.signature(getattr(oraclerag, node.func.id))
-        elif isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "rag":
-            called = inspect.signature(getattr(oraclerag.Rag, node.func.attr))
+        elif isinstance(node.func, ast.Attribute) and (owner := owners.get(ast.unparse(node.func.value))):
+            called = inspect.signature(getattr(owner, node.func.attr))
             called = called.replace(parameters=list(called.parameters.values())[1:])  # self
         else:
             continue
         called.bind(*node.args, **{keyword.arg: keyword.value for keyword in node.keywords if keyword.arg})
-        checked.add(ast.unparse(node.func))
-    assert checked >= {"Rag", "SourceKey", "Scope", "rag.enqueue", "rag.search"}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "hit":
-            assert hasattr(oraclerag.Hit, node.attr), f"a hit has no {node.attr}"
+        yield ast.unparse(node.func)
 
 
 def test_the_attributes_of_errors_that_the_page_names_exist() -> None:
