@@ -89,7 +89,7 @@ def rebuild(
 
 @group.command()
 def status(json: Json = False) -> None:
-    """Show the index, its rows now and when it was built, and what to do; and the text index."""
+    """Show the indexes, and what to do with them."""
     screen = output(json)
     with opened() as rag:
         found, text = rag.index_status(), rag.text_index_status()
@@ -144,7 +144,7 @@ def accuracy(
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
-    """Compare approximate searches with exact ones: recall@k, and its interval of 95 %.
+    """Compare approximate searches with exact ones: recall@k and its interval.
 
     Asks what was asked last in the tenant, else words of its chunks.
     """

@@ -188,11 +188,11 @@ def _explained(error: oracledb.DatabaseError, what: str) -> OracleRagError:
     if code in (_NO_PACKAGE, _NO_INDEXTYPE) and what == "synchronised":
         return PrivilegeMissing(
             f"The text index could not be {what}: CTX_DDL is not there for this user ({code}).",
-            hint="As a DBA: GRANT CTXAPP TO the owner of the tables (sql/setup/create_user.sql does it).",
+            hint="The owner of the tables needs the role CTXAPP, which DB_DEVELOPER_ROLE holds: GRANT CTXAPP TO it.",
         )
     if reason is None or type(known) is not StatementFailed:
         return known
     return StatementFailed(
         f"The text index could not be {what} ({code}, {reason[0]}). {_REMEDY}",
-        hint="The owner of the tables needs the role CTXAPP: sql/setup/create_user.sql grants it.",
+        hint="The owner of the tables needs the role CTXAPP, which DB_DEVELOPER_ROLE holds: GRANT CTXAPP TO it.",
     )

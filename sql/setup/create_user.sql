@@ -32,6 +32,9 @@ GRANT CREATE MINING MODEL TO &rag_owner;
 --   CREATE DIRECTORY RAG_MODELS AS '/path/on/the/database/host'
 --   GRANT READ ON DIRECTORY RAG_MODELS TO RAG
 
+-- Only where DB_DEVELOPER_ROLE does not hold the role CTXAPP, for `oraclerag index build --lexical` (hybrid search):
+--   GRANT CTXAPP TO RAG
+
 -- The tables that sources read stay where they are; the owner, or the user of the worker, must be able to read them:
 --   GRANT READ ON APP.TASK TO RAG
 

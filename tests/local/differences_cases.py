@@ -185,6 +185,20 @@ TABLE = "CREATE TABLE t (id NUMBER PRIMARY KEY, x NUMBER)"
 ROW = "INSERT INTO t VALUES (1, 1)"
 VECTORS = ("CREATE TABLE tv (id NUMBER PRIMARY KEY, v VECTOR(3, FLOAT32))", "INSERT INTO tv VALUES (1, '[1, 0, 0]')")
 
+TEXT_INDEX = (
+    "CREATE INDEX d_x ON d (x) INDEXTYPE IS CTXSYS.CONTEXT"
+    " PARAMETERS ('STOPLIST CTXSYS.EMPTY_STOPLIST SYNC (ON COMMIT)')"
+)
+
+
+def _found_after_a_change(connection: oracledb.Connection, _: Connect) -> Any:
+    """Whether a row is found whose other column its own transaction has changed."""
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE d SET id = 2")
+        cursor.execute("SELECT COUNT(*) FROM d WHERE CONTAINS(x, '{zebra}', 1) > 0")
+        return cursor.fetchone()[0]
+
+
 CASES: tuple[Case, ...] = (
     Case("storage", _room, False, True),
     Case(
@@ -226,6 +240,13 @@ CASES: tuple[Case, ...] = (
             "INSERT INTO z VALUES (TIMESTAMP '2024-01-01 10:00:00 +05:00')",
             "ALTER SESSION SET TIME_ZONE = '+00:00'",
         ),
+    ),
+    Case(
+        "oracle-text",
+        _found_after_a_change,
+        0,
+        1,
+        ("CREATE TABLE d (id NUMBER, x VARCHAR2(100))", "INSERT INTO d VALUES (1, 'zebra')", TEXT_INDEX),
     ),
     Case("rowid", _same_rowid, False, True, (TABLE, ROW)),
     Case(
@@ -449,18 +470,46 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("Plans and policies", "EXPLAIN PLAN", "EXPLAIN PLAN FOR SELECT id FROM t", setup=_T),
     Refusal(
         "Plans and policies",
-        "Oracle Text",
-        "CREATE INDEX d_x ON d (x) INDEXTYPE IS CTXSYS.CONTEXT",
-        number=29833,
-        setup=(_TEXT,),
-        oracle=(ALLOWED, 29833),
-    ),
-    Refusal(
-        "Plans and policies",
         "row level security (DBMS_RLS)",
         "BEGIN DBMS_RLS.DROP_POLICY(USER, 'T', 'P'); END;",
         setup=_T,
         oracle=(28102, 6550),
+    ),
+    Refusal(
+        "Oracle Text",
+        "CONTEXT indexes with automatic maintenance",
+        "CREATE INDEX d_x ON d (x) INDEXTYPE IS CTXSYS.CONTEXT PARAMETERS ('STOPLIST CTXSYS.EMPTY_STOPLIST')",
+        "SYNC (ON COMMIT) or SYNC (MANUAL)",
+        oracle=(ALLOWED, 29833),
+        setup=(_TEXT,),
+    ),
+    Refusal(
+        "Oracle Text",
+        "the default stop list",
+        "CREATE INDEX d_x ON d (x) INDEXTYPE IS CTXSYS.CONTEXT PARAMETERS ('SYNC (ON COMMIT)')",
+        "STOPLIST CTXSYS.EMPTY_STOPLIST",
+        oracle=(ALLOWED, 29833),
+        setup=(_TEXT,),
+    ),
+    Refusal(
+        "Oracle Text",
+        "preferences, other than the default lexer",
+        "CREATE INDEX d_x ON d (x) INDEXTYPE IS CTXSYS.CONTEXT PARAMETERS ('SECTION GROUP CTXSYS.NULL_SECTION_GROUP')",
+        oracle=(ALLOWED, 29833),
+        setup=(_TEXT,),
+    ),
+    Refusal(
+        "Oracle Text",
+        "operators other than words, phrases, ACCUM and AND",
+        "SELECT id FROM d WHERE CONTAINS(x, 'a NEAR b') > 0",
+        setup=(_TEXT, TEXT_INDEX),
+    ),
+    Refusal(
+        "Oracle Text",
+        "search indexes and hybrid vector indexes",
+        "CREATE SEARCH INDEX d_x ON d (x) FOR TEXT",
+        oracle=(ALLOWED, 29833),
+        setup=(_TEXT,),
     ),
     Refusal(
         "Functions",

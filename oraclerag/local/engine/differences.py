@@ -322,6 +322,14 @@ DIFFERENCES: tuple[Difference, ...] = (
         lambda r: not r.words.isdisjoint(_GATHERS),
     ),
     Difference(
+        "oracle-text",
+        "Oracle Text",
+        "SCORE is ours: 1 to 100, rarer words and more of them count more; a row that a transaction changed in any"
+        " column is not found before its commit; there are no DR$ tables, and tokens are parted by our own rules",
+        "a score of its own; what was indexed stays found; the default lexer is of the database's language",
+        lambda r: r.follows("CONTAINS", "(") or r.follows("INDEXTYPE", "IS") or "CTX_DDL" in r.words,
+    ),
+    Difference(
         "hints",
         "Hints",
         "read and passed over; plans are PostgreSQL's",

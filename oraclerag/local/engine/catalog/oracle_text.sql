@@ -59,7 +59,7 @@ BEGIN
     END IF;
     piece := pg_catalog.substring(rest, '^[^[:space:]{},&=?\\()\[\];~|$!>*%_-]+');
     IF piece IS NULL OR pg_catalog.upper(piece) = ANY (reserved) THEN
-      IF pg_catalog.left(rest, 1) IN ('}', ')', ']') THEN
+      IF pg_catalog.left(rest, 1) IN ('{', '}', ')', ']') THEN
         PERFORM ora.text_error('DRG-50901: text query parser syntax error on line 1, column ' || length(query) - length(rest) + 1);
       END IF;
       PERFORM ora.fail(3001, 'unimplemented feature: CONTAINS with the operator ' || coalesce(pg_catalog.upper(piece), pg_catalog.left(rest, 1)));
