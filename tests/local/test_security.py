@@ -5,17 +5,21 @@ That rows are hidden is shown on a real database alone: tests/oracle/test_vpd.py
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import oracledb
 import pytest
+import sqlalchemy
+import sqlalchemy.orm
 from typer.testing import CliRunner
 
 from oraclerag import Resolution, Scope, security
 from oraclerag.cli import app
-from oraclerag.errors import StatementFailed
+from oraclerag.errors import DatabaseError, StatementFailed
 from oraclerag.rag import Rag
 from oraclerag.security import sessions, verification
 from oraclerag.security.policies import Policy
@@ -23,7 +27,7 @@ from oraclerag.security.scripts import statements_of
 from oraclerag.statements import root
 from tests.local import test_isolation
 from tests.local.conftest import Account
-from tests.local.library import Entry, install, shelve
+from tests.local.library import Entry, install, settings_of, shelve
 
 pytestmark = pytest.mark.one_size
 
@@ -64,6 +68,58 @@ def test_every_way_to_read_sets_its_tenant_and_clears_it(
     assert test_isolation.EVERY_WAY[way](rag, module_account, Scope(tenant="acme", manager=True))
     assert told
     assert told == ["set acme", "clear"] * (len(told) // 2)
+
+
+@pytest.fixture
+def uncleared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if policies stood, with a package that cannot be called any more: it is not there."""
+    monkeypatch.setattr(sessions, "_installed", lambda *_: True)
+    monkeypatch.setattr(sessions, "_set", lambda *_: None)
+
+
+def session(connection: oracledb.Connection) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT SYS_CONTEXT('USERENV', 'SID') FROM dual")
+        row = cursor.fetchone()
+        assert row is not None
+        return str(row[0])
+
+
+@pytest.mark.usefixtures("uncleared")
+@pytest.mark.parametrize("lender", ["own pool", "pool", "engine"])
+def test_a_session_that_cannot_be_cleared_is_used_by_nobody_again(module_account: Account, lender: str) -> None:
+    login = {name: getattr(module_account, name) for name in ("dsn", "user", "password")}
+    pool = oracledb.create_pool(min=1, max=1, **login)
+    engine = sqlalchemy.create_engine(module_account.url, pool_size=1, max_overflow=0)
+    lent: dict[str, Any] = {"own pool": {}, "pool": {"pool": pool}, "engine": {"engine": engine}}[lender]
+    with Rag(settings_of(module_account, pool_size=1), **lent) as rag:
+        with security.reading(rag.database, "acme") as (connection, _):
+            before = session(connection)
+        with rag.database.connect() as connection:
+            assert session(connection) != before
+    pool.close(force=True)
+    engine.dispose()
+
+
+@pytest.mark.usefixtures("uncleared")
+@pytest.mark.parametrize("kind", ["driver", "connection", "session"])
+def test_a_borrowed_one_that_cannot_be_cleared_is_closed(module_account: Account, rag: Rag, kind: str) -> None:
+    engine = sqlalchemy.create_engine(module_account.url, pool_size=1, max_overflow=0)
+    with contextlib.ExitStack() as opened:
+        if kind == "driver":
+            lent: Any = opened.enter_context(module_account.connect())
+        elif kind == "connection":
+            lent = opened.enter_context(engine.connect())
+        else:
+            lent = opened.enter_context(sqlalchemy.orm.Session(engine))
+        with pytest.raises(DatabaseError, match=r"could not be cleared \(ORA-06550.*it was closed"):
+            rag.search("late payments", scope=Scope(tenant="acme"), connection=lent)
+        if kind == "driver":
+            assert not lent.is_healthy()
+        else:
+            inner = lent if kind == "connection" else lent.connection()
+            assert inner.invalidated
+    engine.dispose()
 
 
 def test_resolutions_and_files_too(rag: Rag, told: list[str], tmp_path: Path) -> None:
