@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,7 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from oraclerag.cli.options import FAILED, Json, Tenant, opened, output
+from oraclerag.cli.options import (
+    FAILED,
+    DocId,
+    Environment,
+    ErpVersion,
+    Json,
+    Module,
+    Tenant,
+    moment,
+    opened,
+    output,
+)
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
@@ -36,11 +46,7 @@ FileOwner = Annotated[str | None, typer.Option("--owner", metavar="ID", help="Th
 FileVisibility = Annotated[
     str, typer.Option("--visibility", help="Who finds them: shared (the tenant) or owner (the owner and managers).")
 ]
-Env = Annotated[str | None, typer.Option("--env", metavar="ID", help="The environment, such as PROD-US-01.")]
-Module = Annotated[str | None, typer.Option("--module", metavar="NAME", help="The module, such as AP.")]
-Version = Annotated[str | None, typer.Option("--erp-version", metavar="TEXT", help='Such as "EBS R12.2.10".')]
 Script = Annotated[str | None, typer.Option("--script", metavar="ID", help="What wrote them, such as SYS-03.")]
-DocId = Annotated[str | None, typer.Option("--doc-id", metavar="ID", help="Oracle's document, such as 1082394.1.")]
 Root = Annotated[
     Path | None, typer.Option("--root", metavar="FOLDER", help="Names begin at this folder (default: the one given).")
 ]
@@ -67,17 +73,17 @@ def _command(kind: FileKind, text: str) -> Callable[..., None]:
 
     def command(
         paths: Paths, collection: Collection = None, tenant: Tenant = None, owner: FileOwner = None,
-        visibility: FileVisibility = "shared", env: Env = None, module: Module = None, erp_version: Version = None,
-        script: Script = None, doc_id: DocId = None, occurred_at: OccurredAt = None, root: Root = None,
-        name: Name = None, encoding: Encoding = None, max_size: MaxSize = 100.0, prune: Prune = False,
-        yes: Yes = False, wait: Wait = False, verbose: Verbose = False, json: Json = False,
+        visibility: FileVisibility = "shared", env: Environment = None, module: Module = None,
+        erp_version: ErpVersion = None, script: Script = None, doc_id: DocId = None,
+        occurred_at: OccurredAt = None, root: Root = None, name: Name = None, encoding: Encoding = None,
+        max_size: MaxSize = 100.0, prune: Prune = False, yes: Yes = False, wait: Wait = False, verbose: Verbose = False, json: Json = False,
     ) -> None:  # fmt: skip
         known: dict[str, Any] = {
             "environment": env, "module": module, "version": erp_version, "script": script, "oracle_doc_id": doc_id,
         }  # fmt: skip
         given = {
             "kind": kind, "collection": collection, "tenant": tenant, "owner": owner, "visibility": visibility,
-            "occurred_at": _time(occurred_at), "root": root, "name": name, "encoding": encoding,
+            "occurred_at": moment(occurred_at, "--occurred-at"), "root": root, "name": name, "encoding": encoding,
             "max_bytes": int(max_size * 1_000_000), "prune": prune, "force": yes,
         }  # fmt: skip
         _ingest(paths, known, given, wait=wait, verbose=verbose, json=json)
@@ -106,15 +112,6 @@ group.command("diagnostics")(
         """,
     )
 )
-
-
-def _time(text: str | None) -> dt.datetime | None:
-    try:
-        return None if text is None else dt.datetime.fromisoformat(text)
-    except ValueError:
-        raise typer.BadParameter(
-            f"{text!r} is no time, such as 2026-03-31T14:00.", param_hint="--occurred-at"
-        ) from None
 
 
 def _ingest(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -19,7 +20,20 @@ if TYPE_CHECKING:
     from oraclerag.rag import Rag
     from oraclerag.scope import Scope
 
-__all__ = ["FAILED", "UNHEALTHY", "Groups", "Json", "Manager", "Owner", "SourceName", "Tenant"]
+__all__ = [
+    "FAILED",
+    "UNHEALTHY",
+    "DocId",
+    "Environment",
+    "ErpVersion",
+    "Groups",
+    "Json",
+    "Manager",
+    "Module",
+    "Owner",
+    "SourceName",
+    "Tenant",
+]
 
 FAILED = 1
 UNHEALTHY = 3
@@ -33,6 +47,12 @@ SourceName = Annotated[str | None, typer.Option("--source", metavar="NAME", help
 Owner = Annotated[str | None, typer.Option("--owner", metavar="ID", help="The person who asks.")]
 Groups = Annotated[list[str] | None, typer.Option("--group", metavar="ID", help="A team of theirs; repeatable.")]
 Manager = Annotated[bool, typer.Option("--manager", help="Ask as a manager: everything of the tenant.")]
+
+# What a report or an incident does not say of itself.
+Environment = Annotated[str | None, typer.Option("--env", metavar="ID", help="The environment, such as PROD-US-01.")]
+Module = Annotated[str | None, typer.Option("--module", metavar="NAME", help="The module, such as AP.")]
+ErpVersion = Annotated[str | None, typer.Option("--erp-version", metavar="TEXT", help='Such as "EBS R12.2.10".')]
+DocId = Annotated[str | None, typer.Option("--doc-id", metavar="ID", help="Oracle's document, such as 1082394.1.")]
 
 
 def output(json: bool) -> Output:
@@ -63,6 +83,14 @@ def scope(tenant: str | None, owner: str | None, groups: list[str] | None, *, ma
     from oraclerag.scope import Scope
 
     return Scope(tenant=tenant, owner=owner, groups=tuple(groups or ()), manager=manager)
+
+
+def moment(text: str | None, option: str) -> dt.datetime | None:
+    """Read the time that an option gives."""
+    try:
+        return None if text is None else dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no time, such as 2026-03-31T14:00.", param_hint=option) from None
 
 
 def confirmed(question: str, refusal: str, hint: str = "Say --yes where that is meant.") -> None:

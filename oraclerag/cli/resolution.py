@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oraclerag.cli.options import Groups, Json, Manager, Owner, Tenant, confirmed, opened, output, scope
+from oraclerag.cli.options import (
+    DocId,
+    Environment,
+    ErpVersion,
+    Groups,
+    Json,
+    Manager,
+    Module,
+    Owner,
+    Tenant,
+    confirmed,
+    moment,
+    opened,
+    output,
+    scope,
+)
 
 if TYPE_CHECKING:
+    import datetime as dt
+
     from oraclerag.console import Output
     from oraclerag.records import Resolution
 
@@ -44,14 +60,10 @@ def add(
         str | None, typer.Option("--type", metavar="TYPE", help='What resolved it, such as "Configuration Fix".')
     ] = None,
     own_type: Annotated[bool, typer.Option("--own-type", help="--type is one of your own.")] = False,
-    doc_id: Annotated[
-        str | None, typer.Option("--doc-id", metavar="ID", help="Oracle's document, such as 1082394.1.")
-    ] = None,
-    env: Annotated[str | None, typer.Option("--env", metavar="ID", help="The environment, such as PROD-US-01.")] = None,
-    module: Annotated[str | None, typer.Option("--module", metavar="NAME", help="The module, such as AP.")] = None,
-    erp_version: Annotated[
-        str | None, typer.Option("--erp-version", metavar="TEXT", help='Such as "EBS R12.2.10".')
-    ] = None,
+    doc_id: DocId = None,
+    env: Environment = None,
+    module: Module = None,
+    erp_version: ErpVersion = None,
     script: Annotated[
         str | None, typer.Option("--script", metavar="ID", help="What reported it, such as SYS-03.")
     ] = None,
@@ -90,7 +102,7 @@ def add(
         version=erp_version,
         script=script,
         validated_by=validated_by,
-        validated_at=_time(at),
+        validated_at=moment(at, "--at"),
         collection=collection,
         visibility=visibility,  # type: ignore[arg-type]  # the record says what is wrong with another
         owner=owner,
@@ -171,8 +183,8 @@ def show(
         "owner": found.owner,
         "visibility": found.visibility,
         "collection": found.collection,
-        "recorded": _moment(found.recorded_at),
-        "validated": None if found.validated_at is None else f"{_moment(found.validated_at)} by {found.validated_by}",
+        "recorded": _printed(found.recorded_at),
+        "validated": None if found.validated_at is None else f"{_printed(found.validated_at)} by {found.validated_by}",
         **found.metadata,
     }
     screen.facts({name: value for name, value in facts.items() if value is not None})
@@ -195,7 +207,7 @@ def validate(
     """Note who validated a resolution, and when."""
     with opened() as rag:
         kept = rag.resolutions.validate(
-            number, by=by, at=_time(at), scope=scope(tenant, owner, group_, manager=manager)
+            number, by=by, at=moment(at, "--at"), scope=scope(tenant, owner, group_, manager=manager)
         )
     _done(output(json), kept, "validated", json=json)
 
@@ -244,12 +256,5 @@ def _text(value: str | None) -> str | None:
         raise InputError(f"{value[1:]!r} cannot be read as a text in UTF-8.") from error
 
 
-def _time(text: str | None) -> dt.datetime | None:
-    try:
-        return None if text is None else dt.datetime.fromisoformat(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is no time, such as 2026-03-31T14:00.", param_hint="--at") from None
-
-
-def _moment(moment: dt.datetime | None) -> str | None:
-    return None if moment is None else f"{moment:%Y-%m-%d %H:%M} UTC"
+def _printed(when: dt.datetime | None) -> str | None:
+    return None if when is None else f"{when:%Y-%m-%d %H:%M} UTC"
