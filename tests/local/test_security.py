@@ -91,8 +91,8 @@ def test_a_session_that_cannot_be_cleared_is_used_by_nobody_again(module_account
     login = {name: getattr(module_account, name) for name in ("dsn", "user", "password")}
     pool = oracledb.create_pool(min=1, max=1, **login)
     engine = sqlalchemy.create_engine(module_account.url, pool_size=1, max_overflow=0)
-    lent: dict[str, Any] = {"own pool": {}, "pool": {"pool": pool}, "engine": {"engine": engine}}[lender]
-    with Rag(settings_of(module_account, pool_size=1), **lent) as rag:
+    lent: dict[str, dict[str, Any]] = {"own pool": {}, "pool": {"pool": pool}, "engine": {"engine": engine}}
+    with Rag(settings_of(module_account, pool_size=1), **lent[lender]) as rag:
         with security.reading(rag.database, "acme") as (connection, _):
             before = session(connection)
         with rag.database.connect() as connection:
