@@ -76,7 +76,8 @@ def _command(kind: FileKind, text: str) -> Callable[..., None]:
         visibility: FileVisibility = "shared", env: Environment = None, module: Module = None,
         erp_version: ErpVersion = None, script: Script = None, doc_id: DocId = None,
         occurred_at: OccurredAt = None, root: Root = None, name: Name = None, encoding: Encoding = None,
-        max_size: MaxSize = 100.0, prune: Prune = False, yes: Yes = False, wait: Wait = False, verbose: Verbose = False, json: Json = False,
+        max_size: MaxSize = 100.0, prune: Prune = False, yes: Yes = False, wait: Wait = False,
+        verbose: Verbose = False, json: Json = False,
     ) -> None:  # fmt: skip
         known: dict[str, Any] = {
             "environment": env, "module": module, "version": erp_version, "script": script, "oracle_doc_id": doc_id,
