@@ -1,8 +1,9 @@
 """The statement of a search: built from the predicates in use, values as binds.
 
 The block with the row limit reads RAG_CHUNK alone, so that the vector index can be used; title and address are joined
-outside, where ties are broken too. METADATA travels as text: a JSON column would cost every search a second round trip
-for its define.
+outside, where ties are broken too. An exact search orders ids and distances alone and reads the rest of the k rows that
+are left: every row passes there, and would have its text moved and its metadata serialised for nothing. METADATA
+travels as text: a JSON column would cost every search a second round trip for its define.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def compose(
     """
     schema = quoted(model.schema, "schema")
     allowed, binds = conditions(request)
-    binds |= {"k": request.k, "model_in_force": model.physical_name}
+    binds["model_in_force"] = model.physical_name
     if separate:
         vector = ":question_vector"
     else:
@@ -84,7 +85,8 @@ def compose(
         if kind == "EXACT":
             vector = f"(SELECT {vector} FROM dual)"
     once = vector if vector.startswith((":", "(")) else f"(SELECT {vector} FROM dual)"
-    limit = f"FETCH {kind} FIRST {':k' if text_leg is None else ':candidates'} ROWS ONLY"
+    k = int(request.k)  # a literal: the optimizer then knows how few rows the joins outside are for
+    limit = f"FETCH {kind} FIRST {k if text_leg is None else ':candidates'} ROWS ONLY"
     if kind == "APPROX":
         limit += f" WITH TARGET ACCURACY {int(request.accuracy or target_accuracy)}"
     column = identifier(model.column, "vector column")
@@ -107,15 +109,19 @@ def compose(
 
     def block(preferred: int, *more: str) -> str:
         where = [*allowed, *more]
-        if text_leg is None:
+        back = f"JOIN {schema}.RAG_CHUNK c ON c.CHUNK_ID = f.CHUNK_ID"
+        if text_leg is None and kind == "APPROX":
             return nearest(row(distance, preferred), where)
+        if text_leg is None:
+            first = nearest(f"  SELECT c.CHUNK_ID, {distance} AS DISTANCE", where)
+            return f"{row('f.DISTANCE', preferred)}\n    FROM (\n{first}\n    ) f\n    {back}"
         text = "c.CONTENT, " if text_leg.kind == "plain" else ""
         first = nearest(f"  SELECT c.CHUNK_ID, {text}{distance} AS DISTANCE", where)
         found = fusion.fused(text_leg, first, schema, [*where, f"(c.{column} IS NOT NULL)"], label=preferred + 1)
         return (
             f"{row(f'VECTOR_DISTANCE(c.{column}, {once}, COSINE)', preferred)},\n"
             f"         {', '.join(f'f.{name}' for name in fusion.RANKS)}\n"
-            f"    FROM (\n{found}\n    ) f\n    JOIN {schema}.RAG_CHUNK c ON c.CHUNK_ID = f.CHUNK_ID"
+            f"    FROM (\n{found}\n    ) f\n    {back}"
         )
 
     if request.prefer:
@@ -136,7 +142,7 @@ def compose(
     by = ["x.PREFERRED DESC"] if request.prefer else []
     by += [_BY_AUTHORITY] if request.order == "authority" else []
     by += ["x.DISTANCE" if text_leg is None else "x.FUSED DESC", "x.CHUNK_ID"]
-    last = "\nFETCH FIRST :k ROWS ONLY" if request.prefer or text_leg is not None else ""
+    last = f"\nFETCH FIRST {k} ROWS ONLY" if request.prefer or text_leg is not None else ""
     columns = ", ".join(f"x.{name}" for name in (*_STORED[1:], *_COMPUTED))
     more = ""
     more_columns: tuple[str, ...] = ()

@@ -1,18 +1,14 @@
 """Collections with judgements, in the layout of BEIR, where ORACLERAG_BENCHMARK_DATA names their folder.
 
-Indexed by the toolkit itself: a function source, the queue, a worker. That takes minutes, so the local database it was
-done in is kept in the system's temporary folder, under a name made of everything that the index depends on.
+Indexed by the toolkit itself: a function source, the queue, a worker. Only vectors are kept from run to run.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gzip
-import hashlib
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,9 +16,9 @@ from typing import Any
 
 from oraclerag.config import Settings
 from oraclerag.cutting import Cutting
-from oraclerag.local import LocalDatabase
 from oraclerag.rag import Rag
 from oraclerag.records import Document
+from tests.benchmarks.remembering_server import remembering_database
 
 __all__ = ["DATA", "Collection", "collection", "indexed"]
 
@@ -66,17 +62,13 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 
 @contextlib.contextmanager
-def indexed(wanted: Collection, model_file: Path, *, name: str) -> Iterator[Rag]:
-    """Give an installation in which every text of a collection is one chunk, even where the model reads less of it.
+def indexed(wanted: Collection, model_file: Path, *, folder: Path, name: str) -> Iterator[Rag]:
+    """Give an installation in which a text of a collection is one chunk, even where the model reads less of it.
 
-    ``name`` is that of the model. The first time takes as long as embedding the texts takes.
+    A text of more than 4,000 bytes is more than one: no chunk is longer. ``folder`` takes the database, ``name`` is
+    that of the model. The first time takes as long as embedding the texts takes.
     """
-    folder = Path(tempfile.gettempdir()) / "oraclerag-benchmarks" / f"{wanted.name}-{_key(wanted, model_file)}"
-    done = folder / "indexed"
-    if not done.is_file():
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True, mode=0o700)
-    with LocalDatabase(folder / "database") as database:
+    with remembering_database(folder) as database:
         settings = Settings(
             dsn=database.dsn, user=database.user, password=database.password, embedding_model=name, batch_size=256
         )
@@ -87,24 +79,12 @@ def indexed(wanted: Collection, model_file: Path, *, name: str) -> Iterator[Rag]
             def read(_: Any, keys: Sequence[str]) -> dict[str, Document | None]:
                 return {key: Document(wanted.texts[key]) for key in keys if key in wanted.texts}
 
-            if not done.is_file():
-                rag.provision(model_file=model_file)
-                with rag.database.connect() as connection, connection.cursor() as cursor:
-                    cursor.execute("CREATE TABLE benchmark_text (id VARCHAR2(100) PRIMARY KEY)")
-                    cursor.executemany("INSERT INTO benchmark_text VALUES (:1)", [(key,) for key in wanted.texts])
-                    connection.commit()
-                rag.backfill(source=SOURCE)
-                report = rag.work(once=True)
-                assert report.indexed == len(wanted.texts), report
-                done.touch()
+            rag.provision(model_file=model_file)
+            with rag.database.connect() as connection, connection.cursor() as cursor:
+                cursor.execute("CREATE TABLE benchmark_text (id VARCHAR2(100) PRIMARY KEY)")
+                cursor.executemany("INSERT INTO benchmark_text VALUES (:1)", [(key,) for key in wanted.texts])
+                connection.commit()
+            rag.backfill(source=SOURCE)
+            report = rag.work(once=True)
+            assert report.indexed == len(wanted.texts), report
             yield rag
-
-
-def _key(wanted: Collection, model_file: Path) -> str:
-    """Name what the index depends on: tables, model, texts, and the way they are cut."""
-    digest = hashlib.sha256(model_file.read_bytes())
-    for path in sorted((ROOT / "sql" / "schema").glob("*.sql")):
-        statements = [line for line in path.read_text("utf-8").splitlines() if not line.startswith("--")]
-        digest.update("\n".join(statements).encode())
-    digest.update(json.dumps(wanted.texts, sort_keys=True).encode())
-    return digest.hexdigest()[:12]

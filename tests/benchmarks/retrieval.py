@@ -23,11 +23,11 @@ PUBLISHED = 0.6451
 Measure = Callable[[Sequence[str], Judgements, int], float | None]
 
 
-def measure(minilm: Path) -> Iterator[Figure]:
+def measure(folder: Path, minilm: Path) -> Iterator[Figure]:
     """Measure nDCG@10 on SciFact, and on XQuAD in English and Spanish; nothing for what is not there."""
     scifact = judged.collection("scifact")
     if scifact is not None:
-        with judged.indexed(scifact, minilm, name="MINILM_L6") as rag:
+        with judged.indexed(scifact, minilm, folder=folder / "scifact", name="MINILM_L6") as rag:
             vector = _rankings(rag, scifact, {"mode": "exact"})
             value = _mean(ndcg, vector, scifact)
             against = f"published {PUBLISHED}; {len(vector)} questions"
@@ -39,7 +39,7 @@ def measure(minilm: Path) -> Iterator[Figure]:
     for language in ("en", "es"):
         xquad = judged.collection("xquad", language)
         if xquad is not None:
-            with judged.indexed(xquad, minilm, name="MINILM_L6") as rag:
+            with judged.indexed(xquad, minilm, folder=folder / f"xquad_{language}", name="MINILM_L6") as rag:
                 rankings = _rankings(rag, xquad, {"mode": "exact"})
                 name = f"XQuAD {language}, vector"
                 yield Figure(f"{name}: nDCG@10", _mean(ndcg, rankings, xquad), "", f"{len(rankings):,} questions")
