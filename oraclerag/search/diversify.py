@@ -35,21 +35,21 @@ def with_distances(statement: Statement, schema: str, column: str) -> Statement:
     """Have a composed search give the distances between what it finds, in the same order."""
     chunk = f"{quoted(schema, 'schema')}.RAG_CHUNK"
     vector = identifier(column, "vector column")
-    names = ", ".join(f"f.{name}" for name in statement.columns)
+    names = ", ".join(f"e.{name}" for name in statement.columns)
     # as NUMBER: a BINARY_DOUBLE would be written with an exponent
     apart = f"CAST(VECTOR_DISTANCE(a.{vector}, b.{vector}, COSINE) * {_UNITS} AS NUMBER(7))"
     return Statement(
         f"""\
-WITH f AS (
+WITH found AS (
 SELECT q.*, ROWNUM AS PLACE FROM (
 {statement.text}
 ) q
 )
 SELECT {names},
   (SELECT LISTAGG({apart}, ' ') WITHIN GROUP (ORDER BY o.PLACE)
-   FROM f o JOIN {chunk} b ON b.CHUNK_ID = o.CHUNK_ID WHERE o.PLACE < f.PLACE) AS {APART}
-FROM f JOIN {chunk} a ON a.CHUNK_ID = f.CHUNK_ID
-ORDER BY f.PLACE""",
+   FROM found o JOIN {chunk} b ON b.CHUNK_ID = o.CHUNK_ID WHERE o.PLACE < e.PLACE) AS {APART}
+FROM found e JOIN {chunk} a ON a.CHUNK_ID = e.CHUNK_ID
+ORDER BY e.PLACE""",
         statement.binds,
         (*statement.columns, APART),
     )

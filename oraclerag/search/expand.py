@@ -20,7 +20,7 @@ from oraclerag.statements import quoted
 if TYPE_CHECKING:
     from oraclerag.scope import Scope
 
-__all__ = ["MAX_BYTES", "Around", "Expansion", "around", "documents", "joined", "passages", "rows"]
+__all__ = ["MAX_BYTES", "Around", "Expansion", "Row", "around", "documents", "joined", "passages", "rows"]
 
 Around = Literal["neighbours", "section", "parent"]
 
@@ -108,23 +108,29 @@ def _whole(value: object, name: str, least: int, most: int) -> None:
 
 
 def rows(schema: str, scope: Scope, asked: Expansion) -> Statement:
-    """Build the statement that reads the chunks around all hits, in the order of their texts."""
+    """Build the statement that reads the chunks around all hits, in the order of their texts.
+
+    It begins at the hits, by their ids, and goes along the entity's index: it never reads the chunks of a tenant.
+    """
     owner = quoted(schema, "schema")
     listed, binds = in_list([hit.chunk_id for hit in asked.hits])
     allowed, scope_binds = scope.predicate("c")
     hit_allowed, _ = scope.predicate("h")
-    near = "c.CHUNK_NO BETWEEN h.CHUNK_NO - :reach_before AND h.CHUNK_NO + :reach_after"
+    near = "n.CHUNK_NO BETWEEN h.CHUNK_NO - :reach_before AND h.CHUNK_NO + :reach_after"
     if asked.how == "section":
-        near += "\n                AND COALESCE(c.PARENT_NO, c.CHUNK_NO) = COALESCE(h.PARENT_NO, h.CHUNK_NO)"
+        near += "\n          AND COALESCE(n.PARENT_NO, n.CHUNK_NO) = COALESCE(h.PARENT_NO, h.CHUNK_NO)"
     return Statement(
         f"""\
 SELECT {", ".join(f"c.{name}" for name in _COLUMNS)}, d.TITLE, d.URL
-FROM {owner}.RAG_CHUNK c
+FROM (SELECT DISTINCT n.CHUNK_ID
+      FROM {owner}.RAG_CHUNK h
+      JOIN {owner}.RAG_CHUNK n
+        ON n.ENTITY_ID = h.ENTITY_ID
+          AND {near}
+      WHERE {hit_allowed} AND (h.CHUNK_ID IN ({listed}))) a
+JOIN {owner}.RAG_CHUNK c ON c.CHUNK_ID = a.CHUNK_ID
 LEFT JOIN {owner}.RAG_DOCUMENT d ON d.ENTITY_ID = c.ENTITY_ID
 WHERE {allowed} AND (c.CHUNK_NO >= 0)
-  AND EXISTS (SELECT 1 FROM {owner}.RAG_CHUNK h
-              WHERE {hit_allowed} AND (h.CHUNK_ID IN ({listed})) AND (h.ENTITY_ID = c.ENTITY_ID)
-                AND {near})
 ORDER BY c.ENTITY_ID, c.CHUNK_NO""",
         {**binds, **scope_binds, "reach_before": asked.reach[0], "reach_after": asked.reach[1]},
         (*_COLUMNS, "TITLE", "URL"),

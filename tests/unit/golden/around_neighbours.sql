@@ -1,0 +1,11 @@
+SELECT c.ENTITY_ID, c.CHUNK_ID, c.CHUNK_NO, c.PARENT_NO, c.SECTION, c.TEXT_START, c.TEXT_END, c.HEAD_LENGTH, c.CONTENT, c.SOURCE_TYPE, c.SOURCE_ID, c.TENANT_ID, d.TITLE, d.URL
+FROM (SELECT DISTINCT n.CHUNK_ID
+      FROM "RAG".RAG_CHUNK h
+      JOIN "RAG".RAG_CHUNK n
+        ON n.ENTITY_ID = h.ENTITY_ID
+          AND n.CHUNK_NO BETWEEN h.CHUNK_NO - :reach_before AND h.CHUNK_NO + :reach_after
+      WHERE (h.TENANT_ID = :scope_tenant AND 'a' <> 'A') AND (h.VISIBILITY = 'SHARED' OR (h.VISIBILITY = 'OWNER' AND h.OWNER_ID IN (:scope_principal0, :scope_principal1))) AND (h.CHUNK_ID IN (:e0, :e1, :e2, :e3))) a
+JOIN "RAG".RAG_CHUNK c ON c.CHUNK_ID = a.CHUNK_ID
+LEFT JOIN "RAG".RAG_DOCUMENT d ON d.ENTITY_ID = c.ENTITY_ID
+WHERE (c.TENANT_ID = :scope_tenant AND 'a' <> 'A') AND (c.VISIBILITY = 'SHARED' OR (c.VISIBILITY = 'OWNER' AND c.OWNER_ID IN (:scope_principal0, :scope_principal1))) AND (c.CHUNK_NO >= 0)
+ORDER BY c.ENTITY_ID, c.CHUNK_NO
