@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,13 @@ import sqlalchemy
 import sqlalchemy.orm
 from typer.testing import CliRunner
 
-from oraclerag import Resolution, Scope, security
+from oraclerag import Resolution, Scope, SourceKey, security
 from oraclerag.cli import app
-from oraclerag.errors import DatabaseError, StatementFailed
+from oraclerag.errors import DatabaseError, RowsHidden, StatementFailed
+from oraclerag.model.load import load_model
+from oraclerag.model.use import use_model
 from oraclerag.rag import Rag
-from oraclerag.security import sessions, verification
+from oraclerag.security import policies, sessions, verification
 from oraclerag.security.policies import Policy
 from oraclerag.security.scripts import statements_of
 from oraclerag.statements import root
@@ -143,6 +145,52 @@ def test_nothing_is_sent_where_no_policy_stands(rag: Rag) -> None:
         assert security.protection(connection, rag.database.schema) == security.Protection((), restricted=False)
         security.require_unrestricted(connection, rag.database.schema, "A worker")
     assert rag.status().security == security.Protection((), restricted=False)
+
+
+@pytest.fixture
+def subject(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if policies hid rows from this user."""
+    monkeypatch.setattr(policies, "protection", lambda *_: security.Protection(security.PROTECTED, restricted=True))
+
+
+WORK: dict[str, Callable[[Rag], object]] = {
+    "drain": lambda rag: rag.drain(),
+    "work": lambda rag: rag.work(once=True),
+    "index_now": lambda rag: rag.index_now(SourceKey("note", "1")),
+    "backfill": lambda rag: rag.backfill(source="note"),
+    "estimate": lambda rag: rag.estimate_backfill(source="note"),
+    "audit": lambda rag: rag.audit(source="note"),
+    "finish": lambda rag: rag.finish(),
+    "build_index": lambda rag: rag.build_index(force=True),
+    "rebuild_index": lambda rag: rag.rebuild_index(force=True),
+}
+
+
+@pytest.mark.usefixtures("subject")
+@pytest.mark.parametrize("work", WORK)
+def test_what_must_see_every_row_is_refused_to_who_does_not(rag: Rag, module_account: Account, work: str) -> None:
+    with Rag(settings_of(module_account)) as other:
+
+        @other.source("note", visibility="shared", ids="SELECT '1' FROM dual")
+        def read(_connection: Any, _ids: Any) -> dict[str, Any]:
+            return {}
+
+        with pytest.raises(RowsHidden, match="must see every row"):
+            WORK[work](other)
+    assert len(rag.search("late payments", scope=Scope(tenant="acme"), mode="exact")) == 1
+    assert rag.index_status().usable
+
+
+@pytest.mark.usefixtures("subject")
+def test_a_column_whose_vectors_are_hidden_is_not_dropped(rag: Rag, tiny_file: Path) -> None:
+    before = rag.model()
+    with rag.database.connect() as connection:
+        load_model(connection, tiny_file, name="OTHER", schema=rag.database.schema)
+        for rebuild in (False, True):
+            with pytest.raises(RowsHidden):
+                use_model(connection, "OTHER", schema=rag.database.schema, rebuild=rebuild)
+    assert rag.model() == before
+    assert len(rag.search("late payments", scope=Scope(tenant="acme"), mode="exact")) == 1
 
 
 def test_installing_where_there_is_none_is_one_sentence(rag: Rag, module_account: Account) -> None:

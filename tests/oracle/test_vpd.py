@@ -146,6 +146,15 @@ def test_a_session_that_ignores_case_sees_nothing(stage: Stage) -> None:
         assert seen(connection, schema) == set()
 
 
+def test_a_statement_that_the_worker_ran_shows_a_reader_no_more(stage: Stage) -> None:
+    """One text, one cursor in the shared pool, two users: the predicate of one must not serve the other."""
+    schema = stage.owner.user
+    with stage.users["INDEXER"].connect() as worker, stage.users["SEARCHER"].connect() as reader:
+        for _ in range(3):
+            assert seen(worker, schema) == {"acme", "globex"}
+            assert seen(reader, schema) == set()
+
+
 def test_only_the_package_sets_the_tenant(stage: Stage) -> None:
     schema = stage.owner.user
     with stage.users["STRANGER"].connect() as connection:
