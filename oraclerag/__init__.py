@@ -1,5 +1,21 @@
 """Retrieval-augmented generation that lives inside Oracle Database 23ai/26ai.
 
+The modules are the verbs of the path:
+
+* write: ``enqueue`` → ``claim`` → ``source`` → ``render`` → ``chunk`` → ``merge``. How texts are cut is said by
+  ``cutting``; where the database does it, by ``vector_chunks``. ``drain`` is one batch of all that, ``worker`` batch
+  after batch. ``track`` and ``triggers`` enqueue by themselves, ``backfill`` what is missing; ``wait`` waits for what was
+  enqueued, ``audit`` finds out whether anything is missing. ``ingest`` and ``resolution`` take in what no table of an
+  application holds.
+* read: ``scope`` and ``filters`` → ``search``, exactly or by the index as ``counts`` tell; ``recheck`` asks the source
+  once more, ``why`` says what hides an entity.
+* around it: ``provision`` with ``schema``, ``model`` and ``index``; ``security``; to look at sources, chunks, the queue
+  and all of it ``check``, ``preview``, ``queue`` and ``status``; ``operations``, which are such methods of ``rag``.
+* surface: ``rag``, the object a program holds; ``cli`` and ``console``; ``demo``, ``testing`` and ``integrations``.
+* beneath: ``records``; ``error_codes`` and ``envelope``, what a text says and is about; ``config``, ``database`` and
+  ``statements``; ``in_force``, what holds for all workers; ``errors``, ``log``, ``heartbeat`` and ``outage``.
+* to be sure: ``local``, the local database; ``replay``, what a real one answers; ``plans``, how it came to it.
+
 The public names are loaded when they are first used, so that importing the package, and ``oraclerag --help``, stay
 fast.
 """

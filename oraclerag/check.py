@@ -1,4 +1,4 @@
-"""FLOW check sources: find what fails in them, and take a paused one up again once nothing does."""
+"""Sources are checked: what fails in them is found, and a paused one is taken up again once nothing does."""
 
 from __future__ import annotations
 

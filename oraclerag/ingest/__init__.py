@@ -1,4 +1,4 @@
-"""FLOW ingest: files → texts → rows of RAG_FILE and of the queue; workers make chunks of them as of everything else.
+"""Files → texts → rows of RAG_FILE and of the queue; workers make chunks of them as of everything else.
 
 Files are found (:mod:`find`), read as texts (:mod:`text`, :mod:`pdf`) and compared with what there is (:mod:`store`).
 """

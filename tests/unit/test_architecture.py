@@ -11,6 +11,7 @@ from pathlib import Path
 import grimp
 import pytest
 
+import oraclerag
 from oraclerag.statements import _sections, root
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,6 +66,12 @@ def test_import_contracts(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     monkeypatch.chdir(ROOT)
     status = lint_imports(config_filename="pyproject.toml", no_cache=True)
     assert status == 0, capsys.readouterr().out
+
+
+def test_the_package_says_what_each_of_its_modules_is_for() -> None:
+    text = (oraclerag.__doc__ or "").partition("verbs of the path:")[2].partition("The public names")[0]
+    modules = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert set(re.findall(r"``(\w+)``", text)) == modules - {"__init__", "__main__"}
 
 
 def test_the_wire_imports_the_interface_only() -> None:
