@@ -39,7 +39,8 @@ ENTRIES = [
     Entry("1", "late payment of supplier invoices", title="Late payments", url="https://tracker.example/1", project="AP",
           sprint="S1", collection="work", metadata={"module": "AP", "points": 5, "open": True},
           occurred_at=dt.datetime(2026, 4, 1, 8, 30)),  # noqa: DTZ001 - UTC, as the table keeps it
-    Entry("2", "supplier invoices are matched with orders", project="AP", sprint="S2"),
+    Entry("2", "supplier invoices are matched with orders", project="AP", sprint="S2",
+          metadata={"conversationId": "c1", "n": 1.50, "ok": True, "x": None, "é": "ñ", "in": {"list": [1, "1", [None]]}}),
     Entry("3", "la aplicación móvil se cierra al pagar", project="APP"),
     Entry("4", "restore test of the nightly backup", source="runbook", project="DB"),
     Entry("5", "late payment of supplier invoices", project="AP"),
@@ -76,6 +77,13 @@ def test_a_hit_says_where_it_comes_from(rag: Rag) -> None:
     assert hit.occurred_at == dt.datetime(2026, 4, 1, 8, 30, tzinfo=dt.UTC)
 
 
+def test_metadata_arrive_as_they_were_given(rag: Rag) -> None:
+    wanted = {"conversationId": "c1", "n": {"$eq": 1.5}, "ok": True, "x": None, "é": "ñ", "in.list": "1"}
+    (hit,) = rag.search("orders", scope=MANAGER, filter=wanted)
+    assert hit.metadata == ENTRIES[1].metadata
+    assert [type(hit.metadata[name]) for name in ("n", "ok", "x")] == [float, bool, type(None)]
+
+
 def test_a_chunk_without_a_vector_is_not_found(rag: Rag) -> None:
     assert "6" not in ids(rag.search("not embedded yet", scope=MANAGER, k=100))
 
@@ -95,6 +103,10 @@ def test_a_chunk_without_a_vector_is_not_found(rag: Rag) -> None:
         ({"filter": {"metadata.open": True}}, ["1"]),
         ({"filter": {"metadata.open": False}}, []),
         ({"filter": {"project": "' OR 1=1 --"}}, []),
+        ({"filter": {"points": {"$gte": 5}, "open": True, "metadata.module": {"$like": "A%"}}}, ["1"]),
+        ({"filter": {"module": {"$ne": "AP"}, "project": {"$in": ["AP", *map(str, range(2000))]}}}, ["2", "5"]),
+        ({"filter": {"occurred_at": {"$lte": dt.date(2026, 4, 1)}}, "prefer": {"sprint": {"$exists": True}}}, ["1"]),
+        ({"filter": {"$or": [{"project": "DB"}, {"$not": {"project": {"$in": ["AP", "DB"]}}}]}}, ["3", "4"]),
     ],
     ids=str,
 )
@@ -110,7 +122,7 @@ def test_k_limits_and_defaults_to_the_setting(rag: Rag) -> None:
 def test_a_text_question_is_one_round_trip(rag: Rag, local_database: LocalDatabase) -> None:
     rag.search("invoices", scope=MANAGER)  # opens the connection and reads the state of the installation
     before = local_database.round_trips
-    result = rag.search("payments", scope=MANAGER)
+    result = rag.search("payments", scope=MANAGER, filter={"project": {"$nin": [f"none {n}" for n in range(3000)]}})
     assert local_database.round_trips - before == 1
     assert result.statements == 1
     assert len(result) == 5

@@ -1,4 +1,7 @@
-"""Filters: what is written for each condition, what is refused, and that no key and no value becomes part of the SQL."""
+"""Filters: what is written for each condition, what is refused, and that no key and no value becomes part of the SQL.
+
+``python -m tests.unit.test_filters`` writes the golden file anew; read the difference before you keep it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import enum
 import json
 import re
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -84,6 +88,29 @@ def test_conditions(wanted: dict[str, Any], sql: str, binds: list[Any]) -> None:
     found = predicate(wanted)
     assert found.text == f"({sql})"
     assert found.binds == {f"filter{number}": value for number, value in enumerate(binds)}
+
+
+GOLDEN = Path(__file__).parent / "golden" / "filters.sql"
+WHOLE: dict[str, dict[str, Any]] = {
+    "of the manual": {
+        "erp_version": "EBS R12.2.10", "oracle_error_code": {"$in": ["ORA-01652", "ORA-30036"]},
+        "occurred_at": {"$gte": dt.date(2026, 1, 1)},
+        "$or": [{"priority": {"$gte": 3}}, {"tags": {"$contains": ["db", "urgent"]}}, {"user.age": None}],
+    },
+    "a time": {"due": {"$lte": dt.date(2026, 1, 31)}},
+    "a list of times and a boolean": {"due": {"$nin": [dt.datetime(2026, 1, 31, 8, 30), dt.date(2026, 2, 1), True]}},  # noqa: DTZ001
+    "a long list of a column": {"project": {"$in": [f"{number}" for number in range(51)]}},
+    "a long list of a field": {"file": {"$in": [f"{number}" for number in range(51)]}},
+    "order and patterns of texts": {"name": {"$gt": "a", "$like": "%b", "$between": ["c", "d"]}, '"it\'s"': {"$ne": "x"}},
+}  # fmt: skip
+
+
+def golden() -> str:
+    return "".join(f"-- {name}\n{predicate(wanted).text}\n\n" for name, wanted in WHOLE.items())
+
+
+def test_golden() -> None:
+    assert golden() == GOLDEN.read_text("utf-8")
 
 
 def test_an_empty_filter_is_none() -> None:
@@ -354,3 +381,7 @@ def test_whatever_is_given_is_taken_or_refused_in_words(wanted: Any) -> None:
     except InputError:
         return
     json.dumps(found.binds, default=str)
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(golden(), "utf-8")
