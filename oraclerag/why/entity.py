@@ -9,7 +9,7 @@ from typing import Any
 
 import oracledb
 
-from oraclerag.database import NO_SUCH_TABLE, code_of, translated
+from oraclerag.database import NO_SUCH_TABLE, bind_types, code_of, translated
 from oraclerag.errors import PrivilegeMissing, StatementFailed
 from oraclerag.model.active import ActiveModel
 from oraclerag.records import SourceKey
@@ -92,9 +92,8 @@ def _vector(model: ActiveModel, asked: Request) -> tuple[str, dict[str, Any]]:
 
 def _rows(connection: oracledb.Connection, statement: str, binds: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
-        times = {name: oracledb.DB_TYPE_TIMESTAMP for name in ("since", "until") if name in binds}
-        if times:
-            cursor.setinputsizes(**times)
+        if types := bind_types(binds):
+            cursor.setinputsizes(**types)
         cursor.execute(statement, dict(binds))
         rows: list[tuple[Any, ...]] = cursor.fetchall()
         return rows
