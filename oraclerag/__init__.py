@@ -4,9 +4,9 @@ The modules are the verbs of the path:
 
 * write: ``enqueue`` → ``claim`` → ``source`` → ``render`` → ``chunk`` → ``merge``. How texts are cut is said by
   ``cutting``; where the database does it, by ``vector_chunks``. ``drain`` is one batch of all that, ``worker`` batch
-  after batch. ``track`` and ``triggers`` enqueue by themselves, ``backfill`` what is missing; ``wait`` waits for what is
-  enqueued, ``audit`` finds out whether anything is missing. ``ingest`` and ``resolution`` take in what no table of an
-  application holds.
+  after batch. ``track`` and ``triggers`` enqueue by themselves, ``backfill`` what is missing; ``wait`` waits for what
+  was enqueued, ``audit`` finds out whether anything is missing. ``ingest`` and ``resolution`` take in what no table of
+  an application holds.
 * read: ``scope`` and ``filters`` → ``search``, exactly or by the index as ``counts`` tell; ``recheck`` asks the source
   once more, ``why`` says what hides an entity.
 * around it: ``provision`` with ``schema``, ``model`` and ``index``; ``security``; to look at sources, chunks, the queue

@@ -20,7 +20,7 @@ class Gathering:
     """Consecutive lines that will be one unit.
 
     ``section``, ``head`` and ``codes`` stay for the units that follow; ``metadata`` is what the lines so far say, and
-    is empty again behind each unit.
+    is empty again behind each unit; ``always`` is said of all of them, until it is set anew.
     """
 
     def __init__(self) -> None:
