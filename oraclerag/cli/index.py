@@ -144,7 +144,7 @@ def accuracy(
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
-    """Compare approximate searches with exact ones: recall@k and its interval.
+    """Compare approximate searches with exact ones (recall@k).
 
     Asks what was asked last in the tenant, else words of its chunks.
     """

@@ -244,7 +244,7 @@ def _oracle(database: Database, questions: Questions, k: int, target: int) -> Or
     achieved: list[float] = []
     with database.connect() as connection:
         model = active_model(connection, database.schema)
-        embed = Statements("search", database.schema).with_names("embed", model=model.sql_name, text=":text")
+        embed = Statements("index", database.schema).with_names("embed", model=model.sql_name)
         call = Statements("index", database.schema)["accuracy"]
         with connection.cursor() as cursor, own_tables():
             for text in questions.texts[:_ORACLE_QUESTIONS]:

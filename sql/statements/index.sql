@@ -34,6 +34,9 @@ WHERE c.TENANT_ID = :tenant AND 'a' <> 'A' AND c.VISIBILITY IN ('SHARED', 'OWNER
 ORDER BY MOD(c.CHUNK_ID * :factor, 1000003), c.CHUNK_ID
 FETCH FIRST :most ROWS ONLY
 
+-- name: embed
+SELECT VECTOR_EMBEDDING(/*model*/MODEL USING :text AS DATA) FROM dual
+
 -- name: accuracy
 BEGIN
   :report := DBMS_VECTOR.INDEX_ACCURACY_QUERY(OWNER_NAME => :owner, INDEX_NAME => 'RAG_CHUNK_EMB_IDX', QV => :vector,

@@ -23,7 +23,7 @@ from oraclerag.local import LocalDatabase
 from oraclerag.model import known_model
 from oraclerag.provision import built_path
 from oraclerag.testing import tiny_model
-from tests.benchmarks import backfill, local_database, passages, queue, retrieval, search, write_path
+from tests.benchmarks import backfill, local_database, passages, queue, recall, retrieval, search, write_path
 from tests.benchmarks.figures import Figure, median_seconds
 from tests.local.conftest import Account
 
@@ -60,9 +60,15 @@ def _search(folder: Path, model: Path) -> Iterator[Figure]:
     yield from search.round_trips(model)
 
 
-def _retrieval(_: Path, __: Path) -> Iterator[Figure]:
+def _retrieval(folder: Path, _: Path) -> Iterator[Figure]:
     if MINILM.is_file():
-        yield from retrieval.measure(MINILM)
+        yield from retrieval.measure(folder, MINILM)
+
+
+def _recall(folder: Path, _: Path) -> Iterator[Figure]:
+    if MINILM.is_file():
+        with LocalDatabase(folder / "recall") as database:
+            yield from recall.measure(database, MINILM)
 
 
 MINILM = built_path(known_model("minilm-l6"))
@@ -76,10 +82,11 @@ PARTS: dict[str, Callable[[Path, Path], Iterator[Figure]]] = {
     "backfill": lambda folder, model: backfill.measure(folder / "backfill", model),
     "search": _search,
     "retrieval": _retrieval,
+    "recall": _recall,
 }
 """What can be run: takes a folder for databases, and the file of a tiny model."""
 
-LONG = {"retrieval"}
+LONG = {"retrieval", "recall"}
 """What is run where it is named only: the first time it takes as long as embedding some thousand texts."""
 
 

@@ -14,7 +14,7 @@ CREATE TABLE ora.vector_indexes (
   status text NOT NULL DEFAULT 'VALID', included text[] NOT NULL DEFAULT '{}');
 
 -- What a search of so many percent asks of the indexes of its tables (0: what they were made for), until the transaction
--- ends: of an IVF index a share of its lists, 2/7 at 90 %, 4/9 at 95 %, all of them at 100 %. Without sorts the index is
+-- ends: of an IVF index a share of its lists, 1/3 at 90 %, 1/2 at 95 %, all of them at 100 %. Without sorts the index is
 -- used where there is one, however few rows there are.
 CREATE FUNCTION ora.aim(percent int4, tables text[]) RETURNS text LANGUAGE sql VOLATILE AS $$
   WITH wanted AS (
@@ -23,7 +23,7 @@ CREATE FUNCTION ora.aim(percent int4, tables text[]) RETURNS text LANGUAGE sql V
     FROM ora.vector_indexes v JOIN pg_index x ON x.indexrelid = v.idx JOIN pg_class c ON c.oid = v.idx
     WHERE tables = '{}' OR x.indrelid IN (SELECT to_regclass(t) FROM unnest(tables) t)),
   asked AS (
-    SELECT coalesce(max(ceil(lists / (1 + 0.25 * (100 - accuracy)))), 1) AS probes,
+    SELECT coalesce(max(ceil(lists / (1 + 0.2 * (100 - accuracy)))), 1) AS probes,
       coalesce(max(CASE accuracy WHEN 100 THEN 1000 ELSE greatest(40, (accuracy - 85) * 20) END), 40) AS ef FROM wanted)
   SELECT set_config('ivfflat.probes', probes::int4::text, true) || ' ' || set_config('hnsw.ef_search', ef::int4::text, true)
     || ' ' || set_config('enable_sort', 'off', true) FROM asked $$;
@@ -436,7 +436,7 @@ SELECT ora.own_view('USER_ERRORS', 'ALL_ERRORS', 'OWNER');
 CREATE VIEW ora.visible_models AS
   SELECT * FROM ora.model m WHERE ora.sees(m.owner, m.name) OR (SELECT ora.may('SELECT ANY MINING MODEL', 'ALTER ANY MINING MODEL', 'DROP ANY MINING MODEL'));
 CREATE VIEW ora."ALL_MINING_MODELS" AS
-  SELECT owner::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "MODEL_NAME", 'EMBEDDING'::ora.varchar2 AS "MINING_FUNCTION", 'ONNX'::ora.varchar2 AS "ALGORITHM",
+  SELECT owner::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "MODEL_NAME", pg_catalog.upper(COALESCE(metadata ->> 'function', 'embedding'))::ora.varchar2 AS "MINING_FUNCTION", 'ONNX'::ora.varchar2 AS "ALGORITHM",
     'NATIVE'::ora.varchar2 AS "ALGORITHM_TYPE", created::timestamp::ora.odate AS "CREATION_DATE", 0::numeric AS "BUILD_DURATION",
     octet_length(data)::numeric AS "MODEL_SIZE", 'NO'::ora.varchar2 AS "PARTITIONED", NULL::ora.varchar2 AS "COMMENTS" FROM ora.visible_models;
 SELECT ora.own_view('USER_MINING_MODELS', 'ALL_MINING_MODELS', 'OWNER');
@@ -444,6 +444,7 @@ CREATE VIEW ora."ALL_MINING_MODEL_ATTRIBUTES" AS
   SELECT owner::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "MODEL_NAME", 'ORA$ONNXTARGET'::ora.varchar2 AS "ATTRIBUTE_NAME",
     'VECTOR'::ora.varchar2 AS "ATTRIBUTE_TYPE", 'VECTOR'::ora.varchar2 AS "DATA_TYPE", NULL::numeric AS "DATA_LENGTH",
     ('VECTOR(' || dimensions || ',FLOAT32)')::ora.varchar2 AS "VECTOR_INFO", 'ACTIVE'::ora.varchar2 AS "USAGE_TYPE", 'YES'::ora.varchar2 AS "TARGET" FROM ora.visible_models
+    WHERE metadata ->> 'function' IS DISTINCT FROM 'regression'
   UNION ALL
   SELECT m.owner::ora.varchar2, m.name::ora.varchar2, pg_catalog.upper(a.attribute)::ora.varchar2, 'TEXT'::ora.varchar2, 'VARCHAR2'::ora.varchar2, 4000::numeric,
     NULL::ora.varchar2, 'ACTIVE'::ora.varchar2, 'NO'::ora.varchar2
@@ -536,7 +537,7 @@ CREATE VIEW ora."DBA_TAB_PRIVS" AS
 CREATE VIEW ora."DBA_DIRECTORIES" AS
   SELECT 'SYS'::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "DIRECTORY_NAME", path::ora.varchar2 AS "DIRECTORY_PATH", 1::numeric AS "ORIGIN_CON_ID" FROM ora.directories;
 CREATE VIEW ora."DBA_MINING_MODELS" AS
-  SELECT owner::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "MODEL_NAME", 'EMBEDDING'::ora.varchar2 AS "MINING_FUNCTION", 'ONNX'::ora.varchar2 AS "ALGORITHM",
+  SELECT owner::ora.varchar2 AS "OWNER", name::ora.varchar2 AS "MODEL_NAME", pg_catalog.upper(COALESCE(metadata ->> 'function', 'embedding'))::ora.varchar2 AS "MINING_FUNCTION", 'ONNX'::ora.varchar2 AS "ALGORITHM",
     'NATIVE'::ora.varchar2 AS "ALGORITHM_TYPE", created::timestamp::ora.odate AS "CREATION_DATE", 0::numeric AS "BUILD_DURATION",
     octet_length(data)::numeric AS "MODEL_SIZE", 'NO'::ora.varchar2 AS "PARTITIONED", NULL::ora.varchar2 AS "COMMENTS" FROM ora.model;
 
