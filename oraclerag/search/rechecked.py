@@ -53,4 +53,5 @@ def rechecked(
             break
         wanted = min(_MORE * wanted, MAX_K)
     numbered = tuple(dataclasses.replace(hit, rank=rank) for rank, hit in enumerate(hits, start=1))
-    return dataclasses.replace(result, hits=numbered, statements=sent, seconds=seconds)
+    missing = result.codes_missing if hits else result.codes_missing or result.codes
+    return dataclasses.replace(result, hits=numbered, codes_missing=missing, statements=sent, seconds=seconds)

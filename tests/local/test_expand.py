@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ from typing import Any
 import oracledb
 import pytest
 import sqlalchemy
+from typer.testing import CliRunner
 
 from oraclerag import Document, Hit, Scope, SourceKey
+from oraclerag.cli import app
 from oraclerag.cutting import Cutting
 from oraclerag.errors import InputError, SourceError
 from oraclerag.local import LocalDatabase
@@ -264,6 +267,21 @@ def test_diversity_is_stable_and_still_one_round_trip(
 def test_a_diversity_that_is_none(crowd: Rag, diversity: Any) -> None:
     with pytest.raises(InputError, match="diversity"):
         crowd.search(QUESTION, scope=CROWD, diversity=diversity)
+
+
+def test_the_command_prints_what_stands_around_its_hits(rag: Rag, module_account: Account) -> None:
+    environment = {
+        "ORACLE_DSN": module_account.dsn, "ORACLE_USER": module_account.user, "ORACLE_PASSWORD": module_account.password,
+        "ORACLERAG_EMBEDDING_MODEL": rag.settings.embedding_model,
+    }  # fmt: skip
+    call = ["search", "nightly run", "--owner", "7", "--tenant", "main", "-k", "2", "--expand", "parent"]
+    shown = CliRunner().invoke(app, [*call, "--diversity", "0.3"], env=environment)
+    assert shown.exit_code == 0, shown.output
+    hits = rag.search("nightly run", scope=OWNER, k=2, diversity=0.3)
+    assert all(f"-- {passage.source}\n" in shown.stdout for passage in rag.expand(hits, scope=OWNER, how="parent"))
+    data = json.loads(CliRunner().invoke(app, [*call, "--json"], env=environment).stdout)
+    assert len(data["hits"]) == 2
+    assert {passage["source"]["id"] for passage in data["passages"]} == {hit["source"]["id"] for hit in data["hits"]}
 
 
 def test_pages_of_a_result_cover_it_once(crowd: Rag) -> None:

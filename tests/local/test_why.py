@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from oraclerag import Document, Scope, SourceKey
 from oraclerag.cli import app
-from oraclerag.errors import InputError, MissingTenant
+from oraclerag.errors import InputError
 from oraclerag.local import LocalDatabase
 from oraclerag.rag import Rag
 from oraclerag.why import Why
@@ -243,5 +243,5 @@ def test_what_is_asked_is_checked(rag: Rag) -> None:
         why(rag, "a0", k=0)
     with pytest.raises(InputError, match="SourceKey"):
         rag.why(QUESTION, "task:a0", scope=ANYONE)  # type: ignore[arg-type]
-    with pytest.raises(MissingTenant):
-        Scope().predicate()
+    with pytest.raises(InputError, match="scope must be a Scope"):
+        why(rag, "a0", None)  # type: ignore[arg-type]

@@ -209,6 +209,12 @@ def test_as_many_as_are_visible_come_and_none_that_is_not(k: int, gone: set[int]
     assert len(looked) == len(set(looked))
 
 
+def test_a_code_that_only_dropped_hits_name_is_missing() -> None:
+    found = SearchResult((hit(1, 1),), codes=("ORA-01652",))
+    assert rechecked(lambda _: found, 5, set).codes_missing == ()
+    assert rechecked(lambda _: found, 5, lambda _: set()).codes_missing == ("ORA-01652",)
+
+
 def test_a_search_is_not_repeated_for_ever() -> None:
     asked_for: list[int] = []
 
