@@ -145,7 +145,7 @@ def _approximate_misses(
     if best is None:
         return None
     alone = SearchOptions(**{**options, "mode": "approx"})
-    for name in ("hybrid", "weights", "candidates", "prefer", "order", "diversity", "fallback"):
+    for name in ("hybrid", "weights", "candidates", "prefer", "order", "diversity", "rerank", "fallback"):
         alone.pop(name, None)  # type: ignore[misc]
     result = searcher.search(question, scope=asked.scope, options=alone)
     return best.key not in {hit.key for hit in result} if result.approximate else None

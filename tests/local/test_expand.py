@@ -36,6 +36,9 @@ HANDBOOK = "\n\n".join(
     for number in range(1, 6)
 )
 CODES = "\n".join(f"ORA-{number:05} at step {number} of the nightly run" for number in range(600, 690))
+REPORT = "\n".join(
+    f"Step {number} of the run\n{'-' * 120}\nORA-{number + 600:05}: unable to extend by {number}" for number in range(60)
+)
 TEXTS = {
     "book": Document(HANDBOOK, title="Handbook", url="https://x.example/book", owner="7"),
     "log": Document(CODES, title="Log", owner="7"),
@@ -54,12 +57,17 @@ def rag(module_account: Account, tiny_file: Path) -> Iterator[Rag]:
         def read(_: oracledb.Connection, wanted: Sequence[str]) -> dict[str, Document]:
             return {one: TEXTS[one] for one in wanted if one in TEXTS}
 
+        @opened.source("report", visibility="shared", cutting=Cutting("diagnostics", size=100, overlap=20))
+        def reports(_: oracledb.Connection, wanted: Sequence[str]) -> dict[str, Document]:
+            return {one: Document(REPORT, title="Nightly run") for one in wanted}
+
         @opened.source("live", visibility="owner", recheck=True)
         def now(_: oracledb.Connection, wanted: Sequence[str]) -> dict[str, Document]:
             return {one: present[one] for one in wanted if one in present}
 
         present.update((str(number), Document(f"payment run {number}", owner="7")) for number in range(30))
-        opened.index_now([*(SourceKey("page", one) for one in TEXTS), *(SourceKey("live", one) for one in present)])
+        pages, now_there = (SourceKey("page", one) for one in TEXTS), (SourceKey("live", one) for one in present)
+        opened.index_now([*pages, *now_there, SourceKey("report", "1")])
         yield opened
 
 
@@ -147,6 +155,16 @@ def test_a_parent_is_bounded_in_bytes_and_no_character_is_halved(rag: Rag) -> No
         assert HANDBOOK.startswith(passage.text)
         assert bound - 4 < len(passage.text.encode()) <= bound
         assert passage.cut
+
+
+def test_a_report_whose_rules_were_shortened_is_joined_without_a_line_twice(rag: Rag) -> None:
+    chunks = rag.fetch(SourceKey("report", "1"), scope=OWNER)
+    assert len(chunks) > 10
+    assert any(one.end > two.start for one, two in itertools.pairwise(chunks) if one.end and two.start is not None)
+    (passage,) = rag.expand([chunks[6]], scope=OWNER, before=100, after=100)
+    assert "-" * 120 not in passage.text
+    lines = [line for line in passage.text.splitlines() if line.strip("-")]
+    assert lines == [line for line in REPORT.splitlines() if line.strip("-")]
 
 
 def test_hits_of_one_entity_share_a_passage_where_they_are_near(rag: Rag) -> None:
