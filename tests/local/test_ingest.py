@@ -78,6 +78,11 @@ def test_files_are_found_changed_files_replaced_and_files_that_left_gone(rag: Ra
     assert any("Ask your team first." in text for text in texts)
     assert not any("two weeks" in text for text in texts)
 
+    (folder / "data.csv").write_text("named, though no document")
+    assert rag.ingest(folder / "data.csv").new == 1
+    assert rag.ingest(folder, prune=True).removed == 0, "it is there"
+    (folder / "data.csv").unlink()
+    assert rag.ingest(folder, prune=True).removed == 1
     (folder / ".draft.md").write_text("# A draft")
     assert rag.ingest(folder / ".draft.md").new == 1
     assert rag.ingest(folder, prune=True).removed == 0, "hidden, and named"
@@ -109,7 +114,11 @@ def outcomes(report: IngestReport) -> dict[str, str]:
 def test_what_is_said_of_files_is_kept_and_a_change_of_it_is_a_change(rag: Rag, folder: Path) -> None:
     moment = dt.datetime(2026, 3, 31, 16, 0, tzinfo=dt.timezone(dt.timedelta(hours=2)))
     known = Envelope(environment="PROD-US-01", module="AP", version="EBS R12.2.10", script="SYS-03")
-    given: dict[str, Any] = {"envelope": known, "metadata": {"area": ["close"], "order": 1.1}, "occurred_at": moment}
+    given: dict[str, Any] = {
+        "envelope": known,
+        "metadata": {"area": ["close"], "order": 1.1, "erp_module": "GL"},
+        "occurred_at": moment,
+    }
     assert rag.ingest(folder, collection="handbook", **given).new == 2
     rag.work(once=True)
     [hit] = [hit for hit in rag.search("vacation", scope=EVERYBODY) if hit.title == "Vacation"]
@@ -129,10 +138,14 @@ def test_what_is_said_of_files_is_kept_and_a_change_of_it_is_a_change(rag: Rag, 
 
 def test_reports_are_cut_as_reports_and_their_secrets_masked(rag: Rag, tmp_path: Path) -> None:
     log = tmp_path / "night.log"
-    log.write_text("SQL> connect apps/secret4711@PROD\nERROR:\nORA-01017: invalid username/password; logon denied\n")
+    log.write_text(
+        "# sqlplus apps/secret4711@PROD\nSQL> connect apps/secret4711@PROD\nERROR:\n"
+        "ORA-01017: invalid username/password; logon denied\n"
+    )
     report = rag.ingest(log, kind="diagnostics")
-    assert (report.new, report.masked, report.collection) == (1, 1, "diagnostics")
-    [(body, kind)] = rows(rag, "BODY, FILE_KIND")
+    assert (report.new, report.masked, report.collection) == (1, 2, "diagnostics")
+    [(body, kind, title)] = rows(rag, "BODY, FILE_KIND, TITLE")
+    assert title == "sqlplus apps/xxxxxxxxxx@PROD"
     assert "secret4711" not in str(body)
     assert "ORA-01017" in str(body)
     assert kind == "diagnostics"

@@ -136,6 +136,32 @@ def test_a_stack_is_not_parted_and_codes_are_those_of_errors() -> None:
     )
 
 
+def test_half_a_stack_is_not_repeated() -> None:
+    more = "  more of what it says\n" * 4
+    stack, plain = (
+        f"ORA-00942: table or view does not exist\n{more}",
+        f"no error here, only words, eight of them\n{more}",
+    )
+    following = [("word " * 30 + "\n", ("A",))]
+    assert cut(consecutive((plain, ("A",)), *following), 60, overlap=20)[1].text.startswith("  more"), (
+        "what has no code"
+    )
+    assert cut(consecutive((stack, ("A",)), *following), 60, overlap=20)[1].text == following[0][0]
+
+
+def test_a_chunk_is_within_the_limits_where_the_whole_counts_more_than_its_parts() -> None:
+    units = consecutive(*[("abcdef\n", ("A",))] * 60)
+    found = list(pack.chunks(iter(units), Limits(30, quarters), Cutting("diagnostics", size=30, overlap=0)))
+    assert all(quarters(chunk.content) <= 30 for chunk in found)
+    assert "".join(chunk.text for chunk in found) == "abcdef\n" * 60
+
+
+def test_what_is_said_of_the_report_is_said_of_every_chunk_whatever_its_units_say() -> None:
+    units = [Unit(0, "a line\n", metadata={"sql_id": "of the unit", "instance": "one"})]
+    [chunk] = pack.chunks(iter(units), Limits(60, words), REPORTS, metadata={"sql_id": "of the report"})
+    assert dict(chunk.metadata) == {"sql_id": "of the report", "instance": "one"}
+
+
 def test_the_next_chunk_of_a_section_repeats_whole_lines_of_the_last_and_another_section_none() -> None:
     lines = [f"line {number} of the first section\n" for number in range(20)]
     found = cut(consecutive(*[(line, ("A",)) for line in lines], *[(line, ("B", "b")) for line in lines]), overlap=14)
@@ -178,6 +204,26 @@ def test_small_sections_of_one_parent_share_a_chunk_and_large_ones_do_not() -> N
 def test_a_section_that_comes_back_has_its_first_chunk_for_parent() -> None:
     first, other = ("one " * 30 + "\n", ("cursor 1",)), ("two " * 30 + "\n", ("cursor 2",))
     assert [chunk.parent for chunk in cut(consecutive(first, other, first))] == [None, None, 0]
+
+
+def test_sections_that_come_back_often_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pack, "_SECTIONS", 2)
+    one, two, three = (("word " * 30 + "\n", (f"cursor {number}",)) for number in range(3))
+    assert [chunk.parent for chunk in cut(consecutive(one, two, one, three, one, two))] == [
+        None,
+        None,
+        0,
+        None,
+        0,
+        None,
+    ]
+
+
+def test_the_end_of_a_large_section_is_not_put_to_the_small_ones_behind_it() -> None:
+    large = [("word " * 9 + "\n", ("log", "large"))] * 7
+    found = cut(consecutive(*large, ("end\n", ("log", "large")), ("entry\n", ("log", "entry"))), overlap=0)
+    assert found[-1].section == "log > entry"
+    assert found[-2].text.endswith("end\n")
 
 
 def test_a_unit_that_is_larger_than_the_window_is_cut_at_lines_and_says_so() -> None:
@@ -224,6 +270,8 @@ def test_five_hundred_tokens_where_no_size_is_asked_for_and_an_overlap_below_the
     assert max(words(chunk.content) for chunk in found) in range(450, 501)
     with pytest.raises(ConfigurationError, match="80 and a chunk has 60"):
         cut(units, 60, overlap=80)
+    with pytest.raises(ConfigurationError, match="60 and a chunk has 60"):
+        cut(units, 60, overlap=60)
 
 
 def test_tokens_are_counted_a_fixed_number_of_times_and_units_are_read_as_they_are_needed() -> None:
