@@ -37,7 +37,8 @@ HANDBOOK = "\n\n".join(
 )
 CODES = "\n".join(f"ORA-{number:05} at step {number} of the nightly run" for number in range(600, 690))
 REPORT = "\n".join(
-    f"Step {number} of the run\n{'-' * 120}\nORA-{number + 600:05}: unable to extend by {number}" for number in range(60)
+    f"Step {number} of the run\n{'-' * 120}\nORA-{number + 600:05}: unable to extend by {number}"
+    for number in range(60)
 )
 TEXTS = {
     "book": Document(HANDBOOK, title="Handbook", url="https://x.example/book", owner="7"),
