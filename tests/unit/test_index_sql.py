@@ -22,7 +22,9 @@ GOLDEN = Path(__file__).parent / "golden"
 NEWEST = (23, 26, 1, 0, 0)
 
 
-def designed(version: tuple[int, ...] = NEWEST, policies: tuple[str, ...] = (), rows: int = 5183, **options: Any) -> Design:
+def designed(
+    version: tuple[int, ...] = NEWEST, policies: tuple[str, ...] = (), rows: int = 5183, **options: Any
+) -> Design:
     return design(wish(options), Surroundings(rows, version, policies), target_accuracy=90)
 
 
