@@ -320,6 +320,7 @@ class _Batch:
     def _prepared(self, model: ActiveModel) -> list[Write]:
         """Read what was claimed and cut it into chunks; what fails is postponed, or its source paused."""
         limits = Limits.of(model)
+        renewed = time.monotonic()
         writes: list[Write] = []
         failures: list[tuple[Claimed, OracleRagError]] = []
         by_source: dict[str, dict[str, Claimed]] = defaultdict(dict)
@@ -340,6 +341,9 @@ class _Batch:
             for key, entity in entities.items():
                 if key in found.failures:
                     continue
+                if time.monotonic() - renewed > self._settings.lease / 3:  # long texts are cut for minutes
+                    self._queue.renew(self._claim, self._open.values())
+                    renewed = time.monotonic()
                 try:
                     document = found.documents.get(key)
                     writes.append(rendered(entity, source, document, limits=limits, fingerprint=fingerprint))

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, cast
 
 import oracledb
 import pytest
 
-from oraclerag import in_force
+from oraclerag import in_force, render
 from oraclerag.backfill import backfill
 from oraclerag.claim import Claim, Postponed, Queue, Turns
 from oraclerag.drain import WorkerState
 from oraclerag.errors import ConnectionFailed, ModelNotActive, ParallelDml, StatementFailed
 from oraclerag.merge import Merge, Merged
-from oraclerag.records import Document
+from oraclerag.records import Claimed, Document
 from oraclerag.source import FunctionSource, SelectSource, Source
 from tests.local.write_path.tracker import TASK, Tracker
 
@@ -52,6 +53,31 @@ def test_two_workers_get_different_rows_and_no_more_than_they_asked_for(tracker:
         assert len(first.entities) == len(second.entities) == 4
         assert not {e.source_id for e in first.entities} & {e.source_id for e in second.entities}
     assert sum(row[4] for row in tracker.queue()) == 8
+
+
+def test_a_batch_of_long_texts_keeps_its_lease_while_it_is_cut(
+    tracker: Tracker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, kept = [0.0], []
+    cut, renew = render.rendered, Queue.renew
+
+    def slowly(*values: Any, **more: Any) -> Any:
+        clock[0] += tracker.settings.lease / 2
+        return cut(*values, **more)
+
+    def renewed(queue: Queue, claim: Claim, entities: Iterable[Claimed]) -> None:
+        renew(queue, claim, entities)
+        kept.append(clock[0])
+
+    monkeypatch.setattr("oraclerag.drain.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr("oraclerag.drain.rendered", slowly)
+    monkeypatch.setattr(Queue, "renew", renewed)
+    for number in range(4):
+        tracker.task(number)
+    tracker.enqueue(*range(4))
+    assert tracker.drain().indexed == 4
+    half = tracker.settings.lease / 2
+    assert kept == [half, 2 * half, 3 * half]
 
 
 def test_rows_that_another_session_locks_are_passed_over_and_only_wanted_rows_are_locked(tracker: Tracker) -> None:
