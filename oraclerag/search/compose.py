@@ -86,7 +86,7 @@ def compose(
             vector = f"(SELECT {vector} FROM dual)"
     once = vector if vector.startswith((":", "(")) else f"(SELECT {vector} FROM dual)"
     k = int(request.k)  # a literal: the optimizer then knows how few rows the joins outside are for
-    limit = f"FETCH {kind} FIRST {k if text_leg is None else ':candidates'} ROWS ONLY"
+    limit = f"FETCH {kind} FIRST {k if text_leg is None else int(text_leg.candidates)} ROWS ONLY"
     if kind == "APPROX":
         limit += f" WITH TARGET ACCURACY {int(request.accuracy or target_accuracy)}"
     column = identifier(model.column, "vector column")

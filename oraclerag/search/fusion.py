@@ -50,7 +50,7 @@ class TextLeg:
     def binds(self) -> dict[str, Any]:
         """The values of the statement's places."""
         values: dict[str, Any] = {
-            "vector_weight": self.weights[0], "text_weight": self.weights[1], "candidates": self.candidates,
+            "vector_weight": self.weights[0], "text_weight": self.weights[1],
         }  # fmt: skip
         if self.kind == "oracle text":
             return values | {"text_words": self.words.contains, "text_owner": self.owner}
@@ -88,7 +88,7 @@ FROM (
    WHERE {allowed}
      AND CONTAINS(c.CONTENT, :text_words, {label}) > 0
    ORDER BY TEXT_SCORE DESC, c.CHUNK_ID
-   FETCH FIRST :candidates ROWS ONLY
+   FETCH FIRST {int(leg.candidates)} ROWS ONLY
  ) b) t
 ) r
 GROUP BY r.CHUNK_ID"""

@@ -7,8 +7,11 @@ CREATE TABLE ora.text_indexes (
 
 -- The tokens of a text in lower case, a blank before and behind each. Letters and digits of any script; a point or comma
 -- between digits belongs to the number, everything else parts tokens.
-CREATE FUNCTION ora.text_words(text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-  SELECT ' ' || pg_catalog.btrim(pg_catalog.regexp_replace(pg_catalog.lower($1), '(?:[^[:alnum:].,]|[.,](?![0-9])|(?<![0-9])[.,])+', ' ', 'g')) || ' ' $$;
+CREATE FUNCTION ora.text_words(t text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT CASE WHEN w ~ '[.,][^0-9]|[^0-9][.,]|  ' -- the dear expression only where something is left for it
+      THEN ' ' || pg_catalog.btrim(pg_catalog.regexp_replace(w, '(?:[.,](?![0-9])|(?<![0-9])[.,]| )+', ' ', 'g')) || ' ' ELSE w END
+  FROM (SELECT ' ' || pg_catalog.btrim(pg_catalog.replace(pg_catalog.replace(pg_catalog.replace(pg_catalog.replace(pg_catalog.replace(pg_catalog.replace(
+      pg_catalog.regexp_replace(pg_catalog.lower(t), '[^[:alnum:].,]+', ' ', 'g') || ' ', '. ', ' '), ', ', ' '), ' .', ' '), ' ,', ' '), '  ', ' '), '  ', ' ')) || ' ') s(w) $$;
 CREATE FUNCTION ora.text_tokens(text) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1000 AS $$
   SELECT pg_catalog.string_to_array(pg_catalog.btrim(ora.text_words($1)), ' ') $$;
 
@@ -37,19 +40,19 @@ BEGIN
     rest := pg_catalog.ltrim(rest, E' \t\r\n');
     piece := pg_catalog.substring(rest, '^\{(?:[^}]|\}\})*\}');
     IF piece IS NOT NULL THEN
-      rest := substr(rest, length(piece) + 1);
-      phrase := coalesce(phrase || ' ', '') || pg_catalog.replace(substr(piece, 2, length(piece) - 2), '}}', '}');
+      rest := pg_catalog.substr(rest, pg_catalog.length(piece) + 1);
+      phrase := coalesce(phrase || ' ', '') || pg_catalog.replace(pg_catalog.substr(piece, 2, pg_catalog.length(piece) - 2), '}}', '}');
       CONTINUE;
     END IF;
     piece := pg_catalog.upper(coalesce(pg_catalog.substring(rest, '^(?:[,&]|(?:ACCUM|AND)(?![^[:space:]{]))'), pg_catalog.substring(rest, '^(?:accum|and)(?![^[:space:]{])')));
     IF piece IS NOT NULL OR rest = '' THEN
       IF phrase IS NULL THEN
-        PERFORM ora.text_error('DRG-50901: text query parser syntax error on line 1, column ' || length(query) - length(rest) + 1);
+        PERFORM ora.text_error('DRG-50901: text query parser syntax error on line 1, column ' || pg_catalog.length(query) - pg_catalog.length(rest) + 1);
       END IF;
       found.terms := found.terms || pg_catalog.btrim(ora.text_words(phrase));
       phrase := NULL;
       EXIT WHEN rest = '';
-      rest := substr(rest, length(pg_catalog.substring(rest, '^(?:[,&]|[A-Za-z]+)')) + 1);
+      rest := pg_catalog.substr(rest, pg_catalog.length(pg_catalog.substring(rest, '^(?:[,&]|[A-Za-z]+)')) + 1);
       piece := CASE piece WHEN ',' THEN 'ACCUM' WHEN '&' THEN 'AND' ELSE piece END;
       IF operator <> piece THEN
         PERFORM ora.fail(3001, 'unimplemented feature: CONTAINS with ACCUM and AND beside one another');
@@ -60,11 +63,11 @@ BEGIN
     piece := pg_catalog.substring(rest, '^[^[:space:]{},&=?\\()\[\];~|$!>*%_-]+');
     IF piece IS NULL OR pg_catalog.upper(piece) = ANY (reserved) THEN
       IF pg_catalog.left(rest, 1) IN ('{', '}', ')', ']') THEN
-        PERFORM ora.text_error('DRG-50901: text query parser syntax error on line 1, column ' || length(query) - length(rest) + 1);
+        PERFORM ora.text_error('DRG-50901: text query parser syntax error on line 1, column ' || pg_catalog.length(query) - pg_catalog.length(rest) + 1);
       END IF;
       PERFORM ora.fail(3001, 'unimplemented feature: CONTAINS with the operator ' || coalesce(pg_catalog.upper(piece), pg_catalog.left(rest, 1)));
     END IF;
-    rest := substr(rest, length(piece) + 1);
+    rest := pg_catalog.substr(rest, pg_catalog.length(piece) + 1);
     phrase := coalesce(phrase || ' ', '') || piece;
   END LOOP;
   found.terms := pg_catalog.array_remove(found.terms, '');
@@ -89,7 +92,7 @@ CREATE FUNCTION ora.text_score(words text, search ora.text_search) RETURNS numer
       ELSE LEAST(100, pg_catalog.ceil(100 * pg_catalog.sum(t.weight * n.times / (n.times + 1)) / pg_catalog.sum(t.weight)))::numeric END
   FROM (SELECT pg_catalog.replace(words, ' ', '  ')) d(words) CROSS JOIN unnest(search.terms, search.weights) t(term, weight)
     CROSS JOIN LATERAL (SELECT ' ' || pg_catalog.replace(t.term, ' ', '  ') || ' ') p(pattern) -- each token with blanks of its own
-    CROSS JOIN LATERAL (SELECT ((length(d.words) - length(pg_catalog.replace(d.words, p.pattern, ''))) / length(p.pattern))::float8) n(times) $$;
+    CROSS JOIN LATERAL (SELECT ((pg_catalog.length(d.words) - pg_catalog.length(pg_catalog.replace(d.words, p.pattern, ''))) / pg_catalog.length(p.pattern))::float8) n(times) $$;
 
 -- Whether an index knows a version of a row: not what this transaction wrote; MANUAL: what was committed when it was synchronised.
 CREATE FUNCTION ora.text_knows(version xid) RETURNS bool LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
