@@ -137,6 +137,7 @@ class Settings:
     query_embedding: Literal["inline", "separate"] = _setting(
         "inline", "search.query_embedding", "ORACLERAG_QUERY_EMBEDDING"
     )
+    rerank_model: str | None = _setting(None, "search.rerank_model", "ORACLERAG_RERANK_MODEL")
 
     sources: tuple[SourceSettings, ...] = ()
 
@@ -308,6 +309,8 @@ def _validate(settings: Settings) -> None:
     if settings.schema is not None:
         identifier(settings.schema, "schema")
     identifier(settings.embedding_model, "name of the embedding model")
+    if settings.rerank_model is not None:
+        identifier(settings.rerank_model, "name of a reranker")
     if len(settings.embedding_model) > 100:
         raise ConfigurationError("embedding_model must have at most 100 characters; a hash is appended to it.")
     if settings.query_embedding not in ("inline", "separate"):

@@ -239,7 +239,7 @@ class Hit:
 
     ``distance`` is the cosine distance, 0 (same direction) to 2; ``score`` is ``1 - distance``. ``rank`` counts from 1,
     ``why`` says what gave the hit its place. ``stale``: a change of its entity waits in the queue. ``key`` is the hit's
-    name, ``task:42:0``.
+    name, ``task:42:0``. ``relevance``, 0 to 1, is what a reranker says, where one was asked.
     """
 
     rank: int
@@ -258,6 +258,7 @@ class Hit:
     sprint: str | None = None
     occurred_at: dt.datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=_nothing, repr=False)
+    relevance: float | None = None
 
     @property
     def score(self) -> float:

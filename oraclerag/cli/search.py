@@ -68,6 +68,9 @@ def search(
     around: Annotated[
         str | None, typer.Option("--expand", metavar="HOW", help="Print the neighbours, section or parent of hits too.")
     ] = None,
+    rerank: Annotated[
+        int | None, typer.Option("--rerank", metavar="N", help="Score the first N once more with search.rerank_model.")
+    ] = None,
     show_sql: Annotated[bool, typer.Option("--show-sql", help="Print the statement too (stderr).")] = False,
     json: Json = False,
 ) -> None:
@@ -97,6 +100,7 @@ def search(
         hybrid=hybrid,
         weights=_weights(weights),
         candidates=candidates,
+        rerank=rerank,
         diversity=diversity,
     )
     with opened() as rag:

@@ -28,11 +28,15 @@ DEFAULT_METADATA: Mapping[str, Any] = {
     "input": {"input": ["DATA"]},
 }
 
+_RERANKER = {"first_input": ["DATA1"], "second_input": ["DATA2"]}
+"""The inputs of a model that scores pairs of texts, as Oracle's own pipeline names them."""
+
 _MAX_BYTES = 1_000_000_000
 _KNOWN_FIELDS = frozenset(
     {
         "function", "embeddingOutput", "input", "defaultOnNull", "suitableDistanceMetrics", "normalization",
         "maxSequenceLength", "pooling", "modelDescription", "languages", "tokenizer", "embeddingLayer",
+        "regressionOutput",
     }
 )  # fmt: skip
 
@@ -40,7 +44,7 @@ _KNOWN_FIELDS = frozenset(
 @dataclass(frozen=True, slots=True)
 class _Model:
     session: InferenceSession
-    input: str
+    inputs: tuple[str, ...]
     output: str
 
 
@@ -62,21 +66,26 @@ class OnnxModels:
     def check(self, data: bytes, metadata: Mapping[str, Any]) -> int:
         """Load a model and give its dimension; an :class:`OraError` says why it cannot be loaded.
 
+        A reranker, of function regression over two texts, has one: its score.
         ``metadata`` is the JSON of LOAD_ONNX_MODEL; an empty one means the documented default.
         """
         fields = metadata or DEFAULT_METADATA
         unknown = sorted(set(fields) - _KNOWN_FIELDS)
         if unknown:
             raise OraError(3001, f'unimplemented feature: field "{unknown[0]}" in the JSON metadata of an ONNX model')
-        for name in DEFAULT_METADATA:
+        regression = fields.get("function") == "regression"
+        needed = ("function", "regressionOutput", "input") if regression else tuple(DEFAULT_METADATA)
+        for name in needed:
             if name not in fields:
                 raise OraError(3001, f'unimplemented feature: JSON metadata of an ONNX model without "{name}"')
-        if fields["function"] != "embedding":
+        if fields["function"] not in ("embedding", "regression"):
             raise OraError(3001, f"unimplemented feature: ONNX models of function {fields['function']!r}")
+        if regression and fields["input"] != _RERANKER:
+            raise OraError(3001, "unimplemented feature: ONNX models of function 'regression' but of pairs of texts")
         if not 0 < len(data) <= _MAX_BYTES:
             raise OraError(54400, "Invalid BLOB size")
         session = _open(data)
-        dimension = _check_tensors(session, fields)
+        dimension = _check_pairs(session, fields) if regression else _check_tensors(session, fields)
         with self._guard:
             self._remember(hashlib.sha256(data).hexdigest(), _model(session))
         return dimension
@@ -85,7 +94,8 @@ class OnnxModels:
         """Embed texts, in order.
 
         ``digest`` is the SHA-256 of the model in hexadecimal, the key under which it is kept; ``load`` gives its bytes
-        when it is not loaded. Each result is an ``array('f')``.
+        when it is not loaded. Each result is an ``array('f')``. Of a reranker a text is a pair, ``LENGTH:FIRST SECOND``
+        without the blank, and the result its score.
         """
         if not texts:
             return []
@@ -207,22 +217,55 @@ def _check_tensors(session: InferenceSession, fields: Mapping[str, Any]) -> int:
     return int(sizes[0])
 
 
+def _check_pairs(session: InferenceSession, fields: Mapping[str, Any]) -> int:
+    inputs = {tensor.name: tensor for tensor in session.get_inputs()}
+    outputs = {tensor.name: tensor for tensor in session.get_outputs()}
+    for name in _RERANKER:
+        if name not in inputs:
+            raise OraError(54408, f'The "input.{name}" field in the JSON metadata is not a model input.')
+    output = fields["regressionOutput"]
+    if output not in outputs:
+        raise OraError(54413, f'Cannot find model output "{output}", specified by "regressionOutput"')
+    if len(inputs) != len(_RERANKER) or len(outputs) != 1:
+        raise OraError(3001, "unimplemented feature: ONNX models with more inputs or outputs than the metadata name")
+    for tensor in (*inputs.values(), outputs[output]):
+        if tensor.type != ("tensor(float)" if tensor.name == output else "tensor(string)"):
+            raise OraError(54424, f'The type of the tensor "{tensor.name}" is not supported.')
+        if sum(not isinstance(size, int) for size in tensor.shape) > 1:
+            raise OraError(54426, f'Tensor "{tensor.name}" contains multiple dimensions of variable size.')
+        if any(isinstance(size, int) and size != 1 for size in tensor.shape):
+            raise OraError(3001, f'unimplemented feature: a tensor "{tensor.name}" of more than one value for a row')
+    return 1
+
+
 def _model(session: InferenceSession) -> _Model:
-    return _Model(session, session.get_inputs()[0].name, session.get_outputs()[0].name)
+    inputs = tuple(tensor.name for tensor in session.get_inputs())
+    return _Model(session, tuple(_RERANKER) if set(inputs) == set(_RERANKER) else inputs, session.get_outputs()[0].name)
+
+
+def _values(model: _Model, text: str) -> list[str]:
+    if len(model.inputs) == 1:
+        return [text]
+    length, mark, both = text.partition(":")
+    if not mark or not length.isdecimal():
+        raise OraError(40290, "model incompatible with data mining function")
+    return [both[: int(length)], both[int(length) :]]
 
 
 def _run(model: _Model, text: str) -> array[float]:
     import numpy as np
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
+    values = _values(model, text)
     try:
-        (vector,) = model.session.run([model.output], {model.input: np.array([text], dtype=object)})
+        given = {name: np.array([value], dtype=object) for name, value in zip(model.inputs, values, strict=True)}
+        (vector,) = model.session.run([model.output], given)
     except (state.InvalidArgument, state.Fail, state.RuntimeException) as error:
         # What onnxruntime says names nodes and shapes, not the text.
         raise OraError(40101, f"Data Mining System Error ONNX Runtime: {_first_line(error)}") from error
-    values = array("f")
-    values.frombytes(np.ascontiguousarray(vector, dtype=np.float32).tobytes())
-    return values
+    numbers = array("f")
+    numbers.frombytes(np.ascontiguousarray(vector, dtype=np.float32).tobytes())
+    return numbers
 
 
 def _first_line(error: Exception) -> str:

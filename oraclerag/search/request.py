@@ -24,6 +24,7 @@ Order = Literal["similarity", "authority"]
 _MAX_NAMES = 1000
 _MAX_MONTHS = 1200
 _LEAST_CANDIDATES = 50
+_MAX_RERANKED = 1000
 
 
 class SearchOptions(TypedDict, total=False):
@@ -41,7 +42,9 @@ class SearchOptions(TypedDict, total=False):
     ``candidates`` how many rows each of the two gives to the fusion (default: 4 × k, at least 50). ``vector``: the
     question's vector where it was computed elsewhere, by the very model in force: a list or array of finite numbers, as
     many as the model has; the question may then be "", and counts for its error codes and words alone. ``diversity``: 0
-    (off) to 1, how much less a hit counts that is like another one.
+    (off) to 1, how much less a hit counts that is like another one. ``rerank``: so many of the first hits (k to 1,000)
+    are scored once more by the reranker of the settings, which reads question and text at once, and the k best of them
+    are given; not together with what orders by itself (``prefer``, "authority", ``diversity``).
     """
 
     k: int | None
@@ -63,6 +66,7 @@ class SearchOptions(TypedDict, total=False):
     candidates: int | None
     vector: Sequence[float] | None
     diversity: float
+    rerank: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +98,12 @@ class Request:
     candidates: int = 50
     vector: array[float] | None = field(default=None, repr=False)
     diversity: float = 0.0
+    rerank: int | None = None
 
     def with_k(self, k: int) -> Request:
         """Give the same request for another number of hits."""
-        return dataclasses.replace(self, k=k, candidates=max(k, self.candidates))
+        rerank = None if self.rerank is None else max(k, self.rerank)
+        return dataclasses.replace(self, k=k, candidates=max(k, self.candidates), rerank=rerank)
 
 
 def request(question: object, scope: Scope, options: SearchOptions, *, k: int, max_k: int) -> Request:
@@ -131,7 +137,24 @@ def request(question: object, scope: Scope, options: SearchOptions, *, k: int, m
         candidates=_candidates(options.get("candidates"), hits),
         vector=vector,
         diversity=_diversity(options.get("diversity", 0.0)),
+        rerank=_rerank(options, text, hits),
     )
+
+
+def _rerank(options: SearchOptions, question: str, k: int) -> int | None:
+    value = options.get("rerank")
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not k <= value <= _MAX_RERANKED:
+        raise InputError(f"rerank must be a whole number between k ({k}) and {_MAX_RERANKED:,}, not {value!r}.")
+    if not question:
+        raise InputError("rerank reads the question: give it beside its vector.")
+    for other, name in (("prefer", "prefer"), ("diversity", "diversity")):
+        if options.get(other):
+            raise InputError(f"rerank and {name} each order the hits: ask for one of them.")
+    if options.get("order", "similarity") != "similarity":
+        raise InputError('rerank and order="authority" each order the hits: ask for one of them.')
+    return value
 
 
 def _names(value: object, what: str) -> tuple[str, ...]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime as dt
-import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,16 +21,18 @@ from oraclerag.database import (
 )
 from oraclerag.errors import InputError
 from oraclerag.model.active import ActiveModel, active_model
-from oraclerag.records import Hit, SearchResult, SourceKey
+from oraclerag.records import SearchResult
 from oraclerag.scope import Scope
 from oraclerag.search import diversify
 from oraclerag.search.compose import COLUMNS, Statement, compose, concatenated, long_metadata, pieces
 from oraclerag.search.fusion import MORE_COLUMNS
 from oraclerag.search.given_vector import checked_length
+from oraclerag.search.hits import hit_of
 from oraclerag.search.plan import Plan, choose
 from oraclerag.search.question import cut
 from oraclerag.search.rechecked import Visible, rechecked
 from oraclerag.search.request import Request, SearchOptions, request
+from oraclerag.search.rerank import reranked
 from oraclerag.search.text_leg import INDEX_GONE, Way, drg_code, refused_text, text_leg, usable_indexes
 from oraclerag.security import reading
 from oraclerag.statements import Statements
@@ -104,6 +104,11 @@ class Searcher:
         if len(questions) != 1 and (options or {}).get("vector") is not None:
             raise InputError("vector is that of one question; search for each of several by itself.")
         asked = [request(question, scope, options or {}, k=settings.k, max_k=settings.max_k) for question in questions]
+        if settings.rerank_model is None and any(one.rerank is not None for one in asked):
+            raise InputError(
+                "rerank needs a reranker, and none is configured.",
+                hint="Name it: search.rerank_model in oraclerag.toml, ORACLERAG_RERANK_MODEL in the environment.",
+            )
         with reading(self._database, scope.tenant, connection) as (opened, schema):
             return [self._search_rechecked(opened, schema, one, borrowed=connection is not None) for one in asked]
 
@@ -192,6 +197,8 @@ class Searcher:
         k = asked.k
         if asked.diversity:
             asked = asked.with_k(diversify.candidates(k))
+        if asked.rerank is not None:
+            asked = asked.with_k(asked.rerank)
         leg, text_reason = text_leg(asked, state.text, state.model.schema)
         while True:
             statement = compose(
@@ -219,7 +226,7 @@ class Searcher:
         columns = statement.columns
         if asked.diversity:
             rows, columns = diversify.chosen(rows, columns, asked.diversity, k, asked.weights), columns[:-1]
-        hits = tuple(_hit(rank, row, columns, asked) for rank, row in enumerate(rows, start=1))
+        hits = tuple(hit_of(rank, row, columns, asked) for rank, row in enumerate(rows, start=1))
         cut_off = [
             hit.chunk_id for hit, row in zip(hits, rows, strict=True) if row[_HAS_METADATA] and not row[_METADATA_TEXT]
         ]
@@ -231,6 +238,12 @@ class Searcher:
             hits = tuple(
                 dataclasses.replace(hit, metadata=found[hit.chunk_id]) if hit.chunk_id in found else hit for hit in hits
             )
+        if asked.rerank is not None and hits:
+            assert self._settings.rerank_model is not None  # noqa: S101 - search_each looked
+            scored, more = reranked(
+                connection, state.model.schema, self._settings.rerank_model, asked.question, asked.scope, hits
+            )
+            hits, sent = tuple(scored[:k]), sent + more
         return SearchResult(
             hits,
             approximate=plan.kind == "APPROX",
@@ -290,39 +303,3 @@ def _fetch(
 
 def _whole(value: Any) -> int | None:
     return None if value is None else int(value)
-
-
-def _hit(rank: int, row: tuple[Any, ...], columns: tuple[str, ...], asked: Request) -> Hit:
-    values = dict(zip(columns, row, strict=True))
-    occurred_at = values["OCCURRED_AT"]
-    return Hit(
-        rank=rank,
-        chunk_id=int(values["CHUNK_ID"]),
-        source=SourceKey(values["SOURCE_TYPE"], values["SOURCE_ID"], values["TENANT_ID"]),
-        chunk_number=int(values["CHUNK_NO"]),
-        content=values["CONTENT"],
-        distance=float(values["DISTANCE"]),
-        title=values["TITLE"],
-        url=values["URL"],
-        section=values["SECTION"],
-        collection=values["COLLECTION"],
-        project=values["PROJECT_ID"],
-        sprint=values["SPRINT_ID"],
-        why=", ".join(_why(values, asked)),
-        stale=bool(values["STALE"]),
-        occurred_at=None if occurred_at is None else occurred_at.replace(tzinfo=dt.UTC),
-        metadata=json.loads(values["METADATA_TEXT"]) if values["METADATA_TEXT"] else {},
-    )
-
-
-def _why(values: Mapping[str, Any], asked: Request) -> Iterator[str]:
-    if asked.codes:
-        yield f"names {' or '.join(asked.codes)}"
-    if values["PREFERRED"]:
-        yield "preferred"
-    if values["AUTHORITY"]:
-        yield "validated resolution"
-    for name, leg in (("VECTOR_RANK", "vector"), ("TEXT_RANK", "text")):
-        if name in values:
-            yield f"{leg} rank {int(values[name])}" if values[name] is not None else f"not found by {leg}"
-    yield f"similarity {1 - float(values['DISTANCE']):.3f}"

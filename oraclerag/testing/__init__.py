@@ -1,9 +1,10 @@
-"""For tests of programs that use oraclerag: a model that costs nearly nothing, and fixtures for pytest.
+"""For tests of programs that use oraclerag: models that cost nearly nothing, and fixtures for pytest.
 
-The fixtures are in :mod:`oraclerag.testing.pytest_plugin`. Needs the extra ``oraclerag[local]``; the model alone,
+The fixtures are in :mod:`oraclerag.testing.pytest_plugin`. Needs the extra ``oraclerag[local]``; the models alone,
 ``oraclerag[model]``.
 """
 
 from oraclerag.testing.tiny_model import tiny_model
+from oraclerag.testing.tiny_reranker import tiny_reranker
 
-__all__ = ["tiny_model"]
+__all__ = ["tiny_model", "tiny_reranker"]

@@ -5,8 +5,13 @@ from __future__ import annotations
 from functools import cache
 from itertools import product
 from string import ascii_lowercase, digits, punctuation
+from typing import TYPE_CHECKING
 
-__all__ = ["tiny_model"]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["tiny_model", "tiny_parts"]
 
 _STOP_WORDS = [
     "a",
@@ -114,14 +119,9 @@ def tiny_model(dimensions: int = 384, *, max_tokens: int = 256, seed: int = 0) -
 
     from oraclerag.model.assemble import assemble
     from oraclerag.model.weights import BertShape
-    from oraclerag.model.wordpiece import SPECIAL_TOKENS, WordPiece
+    from oraclerag.model.wordpiece import WordPiece
 
-    letters = ascii_lowercase + digits
-    pairs = ["".join(pair) for pair in product(ascii_lowercase, repeat=2)]
-    words = [word for word in dict.fromkeys(_STOP_WORDS) if word not in letters and word not in pairs]
-    quiet = [*SPECIAL_TOKENS, *words]
-    pieces = [*letters, *pairs]
-    tokens = (*quiet, *punctuation, *pieces, *(f"##{piece}" for piece in pieces))
+    tokens, table = tiny_parts(dimensions, seed)
     shape = BertShape(
         vocabulary=len(tokens),
         hidden=dimensions,
@@ -132,9 +132,6 @@ def tiny_model(dimensions: int = 384, *, max_tokens: int = 256, seed: int = 0) -
         types=1,
         epsilon=1.0,  # so large that a short row stays short: quiet tokens weigh little
     )
-    random = np.random.default_rng(seed)
-    table = random.standard_normal((len(tokens), dimensions), dtype=np.float32)
-    table[: len(tokens) - 2 * len(pieces)] *= 0.1  # never zero: a text of stop words has a direction too
     weights = {
         "embeddings.word_embeddings.weight": table,
         "embeddings.position_embeddings.weight": np.zeros((max_tokens, dimensions), dtype=np.float32),
@@ -143,3 +140,21 @@ def tiny_model(dimensions: int = 384, *, max_tokens: int = 256, seed: int = 0) -
         "embeddings.LayerNorm.bias": np.zeros(dimensions, dtype=np.float32),
     }
     return assemble(WordPiece(tokens), shape, weights, max_tokens=max_tokens)
+
+
+def tiny_parts(dimensions: int, seed: int) -> tuple[tuple[str, ...], npt.NDArray[np.float32]]:
+    """Give the vocabulary and the direction of each of its tokens; quiet tokens have short ones."""
+    import numpy as np
+
+    from oraclerag.model.wordpiece import SPECIAL_TOKENS
+
+    letters = ascii_lowercase + digits
+    pairs = ["".join(pair) for pair in product(ascii_lowercase, repeat=2)]
+    words = [word for word in dict.fromkeys(_STOP_WORDS) if word not in letters and word not in pairs]
+    quiet = [*SPECIAL_TOKENS, *words]
+    pieces = [*letters, *pairs]
+    tokens = (*quiet, *punctuation, *pieces, *(f"##{piece}" for piece in pieces))
+    random = np.random.default_rng(seed)
+    table = random.standard_normal((len(tokens), dimensions), dtype=np.float32)
+    table[: len(tokens) - 2 * len(pieces)] *= 0.1  # never zero: a text of stop words has a direction too
+    return tokens, table

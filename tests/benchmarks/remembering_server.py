@@ -72,5 +72,5 @@ def remembering_database(directory: Path) -> Iterator[LocalDatabase]:
 
 
 if __name__ == "__main__":
-    models.OnnxModels = RememberingModels  # type: ignore[misc]
+    models.OnnxModels = RememberingModels  # type: ignore[assignment,misc]
     sys.exit(main())

@@ -14,9 +14,14 @@ import oracledb
 from oraclerag.config import Settings
 from oraclerag.model import active_model
 from oraclerag.rag import Rag
+from oraclerag.testing import tiny_reranker
 from tests.local.conftest import Account
 
 MODEL = "TINY"
+RERANKER_METADATA = (
+    '{"function": "regression", "regressionOutput": "output", '
+    '"input": {"first_input": ["DATA1"], "second_input": ["DATA2"]}}'
+)
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,14 @@ def shelve(connection: oracledb.Connection, schema: str, entries: Iterable[Entry
                     "WHERE ENTITY_ID = :1",
                     [entity],
                 )
+
+
+def load_reranker(cursor: oracledb.Cursor, name: str = "RERANKER", metadata: str = RERANKER_METADATA) -> None:
+    """Load the tiny reranker."""
+    cursor.execute(
+        "BEGIN DBMS_VECTOR.LOAD_ONNX_MODEL(model_name => :n, model_data => :d, metadata => JSON(:m)); END;",
+        n=name, d=tiny_reranker(), m=metadata,
+    )  # fmt: skip
 
 
 def ids(result: Any) -> list[str]:

@@ -207,7 +207,7 @@ SEARCHES = [
     runs("metric HAMMING", "SELECT VECTOR_DISTANCE(TO_VECTOR('[1,0,2]'), TO_VECTOR('[1,1,3]'), HAMMING) FROM dual", rows=[(2,)]),
     runs("embedding", "SELECT VECTOR_DIMENSION_COUNT(VECTOR_EMBEDDING(tiny USING :t AS DATA)) FROM dual", {"t": TEXT}, [(384,)]),
     runs("embedding in another format", "SELECT VECTOR_DIMENSION_COUNT(TO_VECTOR(VECTOR_EMBEDDING(tiny USING :t AS DATA), 384, FLOAT64)) FROM dual", {"t": TEXT}, [(384,)]),
-    refused("rerank", "SELECT PREDICTION(m USING :q AS DATA1, :d AS DATA2) FROM dual", 3001, {"q": "a", "d": "b"}, reason="models other than embeddings"),
+    refused("rerank", "SELECT PREDICTION(m USING :q AS DATA1, :d AS DATA2) FROM dual", 40284, {"q": "a", "d": "b"}, reason="so does Oracle where there is no such model"),
     refused("chunks", "select t.column_value from dbms_vector_chain.utl_to_chunks(:content, json(:params)) t", 3001, {"content": TEXT, "params": "{}"}, reason="chunking in the database"),
     refused("text of a document", "select dbms_vector_chain.utl_to_text(t.text, json(:p)) mdata, t.ROWID from docs t", 3001, {"p": "{}"}, reason="Oracle Text"),
     refused("generation", "SELECT DBMS_VECTOR_CHAIN.UTL_TO_GENERATE_TEXT(:i, JSON(:p)) AS o FROM DUAL", 3001, {"i": "x", "p": "{}"}, reason="external services"),

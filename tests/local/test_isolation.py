@@ -20,7 +20,7 @@ from oraclerag import Scope, SourceKey, StoredChunk
 from oraclerag.cli import app
 from oraclerag.rag import Rag
 from tests.local.conftest import Account
-from tests.local.library import Entry, install, settings_of, shelve
+from tests.local.library import Entry, install, load_reranker, settings_of, shelve
 
 pytestmark = pytest.mark.one_size
 
@@ -61,6 +61,8 @@ def allowed(entry: Entry, scope: Scope) -> bool:
 @pytest.fixture(scope="module")
 def rag(module_account: Account, tiny_file: Path) -> Iterator[Rag]:
     with install(module_account, tiny_file) as opened:
+        with opened.database.connect() as connection, connection.cursor() as cursor:
+            load_reranker(cursor)
         with opened.database.transaction() as connection:
             shelve(connection, module_account.user, ENTRIES)
         opened.build_index(force=True)
@@ -97,6 +99,11 @@ def _separate(rag: Rag, account: Account, scope: Scope) -> set[str]:
 def _by_vector(rag: Rag, account: Account, scope: Scope) -> set[str]:
     vector = [1.0, *[0.0] * (rag.model().dimensions - 1)]
     return {hit.source.id for hit in rag.search("", scope=scope, k=1000, vector=vector)}
+
+
+def _reranked(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    with Rag(settings_of(account, rerank_model="RERANKER")) as other:
+        return {hit.source.id for hit in other.search(QUESTION, scope=scope, k=1000, rerank=1000)}
 
 
 def _async(rag: Rag, account: Account, scope: Scope) -> set[str]:
@@ -190,6 +197,7 @@ EVERY_WAY: dict[str, Read] = {
     "approximate search": _approximate,
     "separate embedding": _separate,
     "vector": _by_vector,
+    "rerank": _reranked,
     "asearch": _async,
     "borrowed connection": _borrowed,
     "engine": _engine,
@@ -222,7 +230,9 @@ def test_a_short_approximate_search_sees_nothing_of_others(rag: Rag, module_acco
     assert bool(found) == bool(expected)
 
 
-@pytest.mark.parametrize("scope", ["7 in a team", "manager", "manager of another", "a wildcard tenant", "no such tenant"])
+@pytest.mark.parametrize(
+    "scope", ["7 in a team", "manager", "manager of another", "a wildcard tenant", "no such tenant"]
+)
 def test_why_tells_of_nothing_that_a_scope_may_not_see(rag: Rag, scope: str) -> None:
     """What is told of a chunk shows that it is there. A manager is told that something is hidden in their tenant."""
     asker = SCOPES[scope]

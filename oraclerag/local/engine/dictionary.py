@@ -75,7 +75,8 @@ FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = $1 AND c.relname = $2
 """
 _MODEL = (
-    "SELECT digest, dimensions, (SELECT upper(i.value ->> 0) FROM jsonb_each(metadata -> 'input') AS i LIMIT 1)"
+    "SELECT digest, dimensions,"
+    " (SELECT string_agg(upper(i.value ->> 0), ',' ORDER BY i.key) FROM jsonb_each(metadata -> 'input') AS i)"
     " FROM ora.model WHERE owner = $1 AND name = $2"
 )
 _TEXT_INDEX = """
@@ -103,7 +104,10 @@ class Bases:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model of the database: its key for the models' cache, the dimension of its vectors, the name of its input."""
+    """A model of the database: its key for the models' cache, the dimension of its vectors, the name of its input.
+
+    A reranker has two inputs, ``DATA1,DATA2``, and a score for a vector of one number.
+    """
 
     digest: str
     dimensions: int

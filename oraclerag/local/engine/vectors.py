@@ -26,6 +26,7 @@ _METRICS = {
     "HAMMING": "ora.hamming_distance",
     "JACCARD": "ora.jaccard_distance",
 }
+_PAIR = "DATA1,DATA2"
 _FORMATS = frozenset({"FLOAT32", "FLOAT64", "INT8", "BINARY", "*"})
 
 
@@ -203,6 +204,8 @@ def _embedding(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
     dimensions = parser.names.model_dimensions(owner, model)
     if dimensions is None:
         raise OraError(40284, "model does not exist", token.position)
+    if parser.names.model_input(owner, model) == _PAIR:
+        raise OraError(40290, "model incompatible with data mining function", token.position)
     if attribute != parser.names.model_input(owner, model):
         message = f"unimplemented feature: the model {model} has no input {attribute} (nor would Oracle take it)"
         raise OraError(3001, message, position)
@@ -222,6 +225,48 @@ def _embedding(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
     return Node("(SELECT ", call, ")", type="vector")
 
 
+def _prediction(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
+    """Read PREDICTION(model USING text AS DATA1, text AS DATA2) of a reranker: the pair is announced as one text."""
+    parser.need("(")
+    token = parser.token
+    if token.kind not in ("word", "quoted"):
+        raise OraError(904, "the model of PREDICTION must be named by an identifier", token.position)
+    chain = [parser.identifier()]
+    while parser.accept("."):
+        chain.append(parser.identifier())
+    if len(chain) > 2:
+        parser.unexpected()
+    owner, model = chain if len(chain) == 2 else (parser.names.user, chain[0])
+    parser.need("USING")
+    if parser.at("*"):
+        parser.unsupported("PREDICTION(... USING *)")
+    given: dict[str, Node] = {}
+    while True:
+        value = parser.expression()
+        parser.need("AS")
+        position, attribute = parser.token.position, parser.identifier()
+        if attribute in given:
+            raise OraError(957, "duplicate column name", position)
+        given[attribute] = value
+        if not parser.accept(","):
+            break
+    parser.need(")")
+    if parser.names.model_dimensions(owner, model) is None:
+        raise OraError(40284, "model does not exist", token.position)
+    if parser.names.model_input(owner, model) != _PAIR:
+        raise OraError(40290, "model incompatible with data mining function", token.position)
+    if set(given) != set(_PAIR.split(",")):
+        raise OraError(3001, "unimplemented feature: PREDICTION of other attributes than DATA1 and DATA2", position)
+    parser.accesses.append(Access(owner, model, "SELECT", "MINING MODEL"))
+    parser.embeds = True
+    pair = Node("ora.pair(ora.s(", given["DATA1"], ")::text, ora.s(", given["DATA2"], ")::text)")
+    score = Node(f"(ora.embed({quote_text(f'{owner}.{model}')}, 1, ", pair, ")::real[])[1]::float8", type="double")
+    columns = any(
+        isinstance(node, Column) or node.kind == "subquery" for value in given.values() for node in walk(value)
+    )
+    return score if columns else Node("(SELECT ", score, ")", type="double")
+
+
 CALLS: dict[str, Callable[[ExpressionParser, str], Node]] = {
     "VECTOR_DISTANCE": _vector_distance,
     "COSINE_DISTANCE": _short_distance("<=>"),
@@ -239,6 +284,7 @@ CALLS: dict[str, Callable[[ExpressionParser, str], Node]] = {
     "VECTOR_DIMENSION_COUNT": _one_vector("ora.vector_dims"),
     "VECTOR_DIMENSION_FORMAT": _format,
     "VECTOR_EMBEDDING": _embedding,
+    "PREDICTION": _prediction,
     "DBMS_VECTOR_CHAIN.UTL_TO_EMBEDDING": chain_functions.embedding,
     "DBMS_VECTOR.UTL_TO_EMBEDDING": chain_functions.embedding,
     "VECTOR_CHUNKS": vector_chunks.call,

@@ -350,6 +350,15 @@ BEGIN
   RETURN ('[' || repeat('0,', dimensions - 1) || '1]')::vector;
 END $$;
 
+-- Two texts as the one that ora.embed takes: the first has so many characters.
+CREATE FUNCTION ora.pair(first_input text, second_input text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  IF first_input IS NULL OR second_input IS NULL OR first_input = '' OR second_input = '' THEN
+    RAISE EXCEPTION USING ERRCODE = 'OR000', DETAIL = '3001', MESSAGE = 'unimplemented feature: PREDICTION of a NULL';
+  END IF;
+  RETURN length(first_input) || ':' || first_input || second_input;
+END $$;
+
 -- What was cached for a model is not true for another one of the same name.
 CREATE FUNCTION ora.forget_embeddings() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
