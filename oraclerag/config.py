@@ -11,6 +11,7 @@ import dataclasses
 import os
 import re
 import tomllib
+import urllib.parse
 import zoneinfo
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -139,6 +140,18 @@ class Settings:
     )
     rerank_model: str | None = _setting(None, "search.rerank_model", "ORACLERAG_RERANK_MODEL")
 
+    generate_provider: Literal["extractive", "openai"] = _setting(
+        "extractive", "generate.provider", "ORACLERAG_GENERATE_PROVIDER"
+    )
+    generate_base_url: str | None = _setting(None, "generate.base_url", "ORACLERAG_GENERATE_BASE_URL")
+    generate_model: str | None = _setting(None, "generate.model", "ORACLERAG_GENERATE_MODEL")
+    generate_api_key_env: str | None = _setting(None, "generate.api_key_env", "ORACLERAG_GENERATE_API_KEY_ENV")
+    generate_temperature: float = _setting(0.0, "generate.temperature", "ORACLERAG_GENERATE_TEMPERATURE", low=0, high=2)
+    generate_max_tokens: int = _setting(
+        1024, "generate.max_tokens", "ORACLERAG_GENERATE_MAX_TOKENS", low=1, high=1_000_000
+    )
+    generate_timeout: float = _setting(60.0, "generate.timeout", "ORACLERAG_GENERATE_TIMEOUT", low=0.1, high=3600)
+
     sources: tuple[SourceSettings, ...] = ()
 
     def __post_init__(self) -> None:
@@ -234,10 +247,6 @@ def _refuse_unknown(tree: Mapping[str, Any], file: Path) -> None:
     for name, value in tree.items():
         if name == "source":
             continue
-        if name == "generate":
-            raise ConfigurationError(
-                f"{file} has a table [generate], but this version generates no answers; leave it out."
-            )
         if isinstance(value, dict) and name in sections:
             for key in value:
                 if f"{name}.{key}" not in known:
@@ -322,10 +331,54 @@ def _validate(settings: Settings) -> None:
         )
     if settings.tenant == NO_TENANT:
         raise ConfigurationError(f"tenant must not be {NO_TENANT!r}, which stands for none in the queue.")
+    _validate_generate(settings)
     names = [source.name for source in settings.sources]
     for name in names:
         if names.count(name) > 1:
             raise ConfigurationError(f"The source {name!r} is configured twice.")
+
+
+def _validate_generate(settings: Settings) -> None:
+    """Hold the settings of generation against their rules; no message repeats an address: it may hold a secret."""
+    if settings.generate_provider not in ("extractive", "openai"):
+        raise ConfigurationError(
+            f"generate_provider must be 'extractive' or 'openai', not {settings.generate_provider!r}."
+        )
+    for name in ("base_url", "model"):
+        if settings.generate_provider == "openai" and getattr(settings, f"generate_{name}") is None:
+            raise ConfigurationError(
+                f'generate.provider = "openai" needs generate.{name} (ORACLERAG_GENERATE_{name.upper()}).'
+            )
+    if settings.generate_model is not None and not settings.generate_model.strip():
+        raise ConfigurationError("generate_model must not be blank.")
+    variable = settings.generate_api_key_env
+    if variable is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,254}", variable):
+        raise ConfigurationError(
+            "generate_api_key_env is no name of an environment variable; it names the one that holds the key, such as "
+            "OPENAI_API_KEY."  # never the value: whoever misread this has put the key there
+        )
+    if settings.generate_base_url is not None and (wrong := _wrong_address(settings.generate_base_url)):
+        raise ConfigurationError(f'generate_base_url {wrong}, unlike "http://localhost:11434/v1".')
+
+
+def _wrong_address(address: str) -> str | None:
+    """Say what keeps an address from being one of an API."""
+    try:
+        parts = urllib.parse.urlsplit(address)
+        parts.port  # noqa: B018 - a bad one raises
+    except ValueError:
+        return "is no address"
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return "must begin with http:// or https:// and name a host"
+    if not address.isascii() or not address.isprintable() or " " in address:
+        return "must be printable ASCII without blanks"
+    if "@" in parts.netloc:
+        return "must hold no user and no password"
+    if "?" in address or "#" in address:
+        return "must have no query and no fragment"
+    if parts.path.rstrip("/").endswith("/chat/completions"):
+        return "must end before /chat/completions"
+    return None
 
 
 _TEXT_KEYS = ("title", "url", "tenant", "owner", "project", "sprint", "occurred_at", "collection", "body", "time_zone")

@@ -34,6 +34,15 @@
     ├── IndexingError                 what index_now or wait was to see done is not; `keys` says what
     │   ├── IndexingFailed
     │   └── IndexingTimeout           retryable
+    ├── ProviderError                 what the endpoint of a language model said, or that it did not answer
+    │   ├── ProviderUnavailable       retryable: not reached, timed out, or a failure of its own
+    │   ├── ProviderRateLimited       retryable: too much was asked; `retry_after` says when to come again
+    │   ├── ProviderLoginFailed
+    │   ├── ProviderRefused
+    │   │   └── PromptTooLong
+    │   ├── ProviderAnswerInvalid     what came is no answer
+    │   ├── AnswerInterrupted         retryable: a stream ended early; `partial` is what had come
+    │   └── AnswerTruncated           the limit of tokens cut an answer that must be whole
     └── LocalDatabaseError            the local database could not be started or reached
 
 Each class has a default message, ``code`` (stable, for logs and JSON), ``retryable`` (may the same call succeed
@@ -48,6 +57,8 @@ if TYPE_CHECKING:
     from oraclerag.records import SourceKey
 
 __all__ = [
+    "AnswerInterrupted",
+    "AnswerTruncated",
     "AutocommitRefused",
     "ConfigurationError",
     "ConnectionFailed",
@@ -69,6 +80,13 @@ __all__ = [
     "OracleRagError",
     "ParallelDml",
     "PrivilegeMissing",
+    "PromptTooLong",
+    "ProviderAnswerInvalid",
+    "ProviderError",
+    "ProviderLoginFailed",
+    "ProviderRateLimited",
+    "ProviderRefused",
+    "ProviderUnavailable",
     "RowsHidden",
     "SchemaError",
     "SchemaMissing",
@@ -319,6 +337,89 @@ class IndexingTimeout(IndexingError):
     code = "INDEXING_TIMEOUT"
     retryable = True
     default_hint = "Is a worker running? `oraclerag queue status` shows what waits."
+
+
+class ProviderError(OracleRagError):
+    """The endpoint of a language model gave no answer.
+
+    ``status`` is HTTP's, ``provider_code`` the endpoint's own word for it, ``retry_after`` the seconds that it asked to
+    wait; None where there are none. ``partial`` is the text that had come before (never in the message).
+    """
+
+    code = "PROVIDER"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        hint: str | None = None,
+        status: int | None = None,
+        provider_code: str | None = None,
+        retry_after: float | None = None,
+        partial: str = "",
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.provider_code = provider_code
+        self.retry_after = retry_after
+        self.partial = partial
+
+
+class ProviderUnavailable(ProviderError):
+    """The endpoint of the language model cannot be reached, or failed itself."""
+
+    code = "PROVIDER_UNAVAILABLE"
+    retryable = True
+    default_hint = "Check generate.base_url, and generate.timeout where answers take long."
+
+
+class ProviderRateLimited(ProviderError):
+    """The endpoint of the language model was asked too much in too short a time."""
+
+    code = "PROVIDER_RATE_LIMITED"
+    retryable = True
+
+
+class ProviderLoginFailed(ProviderError):
+    """The endpoint of the language model does not accept the key."""
+
+    code = "PROVIDER_LOGIN_FAILED"
+    default_hint = "generate.api_key_env names the environment variable that holds the key."
+
+
+class ProviderRefused(ProviderError):
+    """The endpoint of the language model refused the request."""
+
+    code = "PROVIDER_REFUSED"
+    default_hint = "Check generate.base_url and generate.model."
+
+
+class PromptTooLong(ProviderRefused):
+    """The prompt is longer than the language model reads."""
+
+    code = "PROMPT_TOO_LONG"
+    default_hint = "Give the prompt a smaller budget, or generate.model one that reads more."
+
+
+class ProviderAnswerInvalid(ProviderError):
+    """What came from the endpoint of the language model is no answer."""
+
+    code = "PROVIDER_ANSWER_INVALID"
+    default_hint = "Is generate.base_url that of an OpenAI-compatible API? It mostly ends with /v1."
+
+
+class AnswerInterrupted(ProviderError):
+    """The answer ended before it was complete."""
+
+    code = "ANSWER_INTERRUPTED"
+    retryable = True
+
+
+class AnswerTruncated(ProviderError):
+    """The answer was cut by the limit of tokens, and only a whole one is of use."""
+
+    code = "ANSWER_TRUNCATED"
+    default_hint = "Raise generate.max_tokens."
 
 
 class LocalDatabaseError(OracleRagError):

@@ -23,6 +23,7 @@ __all__ = [
     "Claimed",
     "Document",
     "DrainReport",
+    "Generation",
     "Held",
     "Hit",
     "Passage",
@@ -315,6 +316,27 @@ class SearchResult:
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise InputError(f"page: {name} must be a whole number from 1 on, not {value!r}.")
         return self.hits[(number - 1) * size : number * size]
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """What a generator answered to a prompt, and how it ended.
+
+    ``finish`` is what the model says of the end: "stop" (it was done), "length" (the limit of tokens cut it),
+    "content_filter", "refusal", or another word of the endpoint's; None where it says nothing. ``model`` is the one
+    that answered. Tokens are those that the endpoint counted, None where it does not.
+    """
+
+    text: str = field(repr=False)
+    model: str
+    finish: str | None = "stop"
+    prompt_tokens: int | None = None
+    answer_tokens: int | None = None
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the limit of tokens cut the text: it is a beginning, and nothing may be read out of its end."""
+        return self.finish == "length"
 
 
 @dataclass(frozen=True, slots=True)

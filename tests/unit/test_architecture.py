@@ -28,6 +28,7 @@ LONGER = {
     "oraclerag/config.py": "one table of settings and the one family of functions that checks it",
     "oraclerag/database.py": "the table of Oracle's codes beside the connections that raise them",
     "oraclerag/drain.py": "one batch from claim to settle; the order of its steps is what must be seen",
+    "oraclerag/errors.py": "the tree of errors, each a few lines",
     "oraclerag/merge.py": "one transaction, written in the order of its statements",
     "oraclerag/local/engine/trigger_body.py": "compiler of the bodies of triggers",
     "oraclerag/source/reads.py": "parser: what a SELECT reads",

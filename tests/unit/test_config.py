@@ -19,6 +19,8 @@ from oraclerag.errors import ConfigurationError, OracleRagError, UnknownSource
 FIELDS = [item for item in dataclasses.fields(Settings) if item.name != "sources"]
 SOURCE: dict[str, Any] = {"select": "select id as source_id, body from t", "visibility": "shared", "body": "body"}
 
+OF_GENERATE = {"generate_provider": "openai", "generate_base_url": "http://127.0.0.1/v1"}
+
 
 @pytest.fixture(autouse=True)
 def nothing_around(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,6 +80,10 @@ def test_every_setting_has_a_place_in_file_and_environment(item: Any, monkeypatc
     value: Any
     if isinstance(default, bool):
         text, value = "false", False
+    elif item.name in OF_GENERATE:
+        text, value = f'"{OF_GENERATE[item.name]}"', OF_GENERATE[item.name]
+    elif item.metadata["high"] == 2:
+        text, value = "1", 1.0
     elif item.metadata["low"] is not None:
         text, value = "17", (float if isinstance(default, float) else int)(17)
     elif item.name == "query_embedding":
@@ -85,9 +91,12 @@ def test_every_setting_has_a_place_in_file_and_environment(item: Any, monkeypatc
     else:
         text, value = '"ABC"', "ABC"
     section, _, key = item.metadata["path"].rpartition(".")
-    write(f"{f'[{section}]' if section else ''}\n{key} = {text}\n")
+    beside = 'base_url = "http://127.0.0.1/v1"\nmodel = "m"\n' if item.name == "generate_provider" else ""
+    write(f"{f'[{section}]' if section else ''}\n{key} = {text}\n{beside}")
     assert getattr(Settings.load(), item.name) == value
     write("")
+    if item.name == "generate_provider":
+        write('[generate]\nbase_url = "http://127.0.0.1/v1"\nmodel = "m"\n')
     monkeypatch.setenv(item.metadata["env"], text.strip('"'))
     loaded = getattr(Settings.load(), item.name)
     assert loaded == value
@@ -152,7 +161,17 @@ def test_a_bad_variable_is_one_sentence(variable: str, text: str, words: str, mo
         ("[search]\nlimit = 5\n", r"\[search\] in oraclerag.toml has an unknown key 'limit'"),
         ("[serach]\nk = 5\n", "unknown key 'serach'"),
         ("speed = 5\n", "unknown key 'speed'"),
-        ("[generate]\nmodel = 'x'\n", r"\[generate\], but this version generates no answers"),
+        ("[generate]\nprovider = 'openai'\nmodel = 'x'\n", r"needs generate\.base_url"),
+        ("[generate]\nprovider = 'openai'\nbase_url = 'http://h/v1'\n", r"needs generate\.model"),
+        ("[generate]\nprovider = 'gemini'\n", "'extractive' or 'openai', not 'gemini'"),
+        ("[generate]\nmodel = ' '\n", "must not be blank"),
+        ("[generate]\napi_key = 'x'\n", r"\[generate\] in oraclerag.toml has an unknown key 'api_key'"),
+        ("[generate]\nbase_url = 'localhost:11434/v1'\n", "must begin with http:// or https://"),
+        ("[generate]\nbase_url = 'http:///v1'\n", "name a host"),
+        ("[generate]\nbase_url = 'http://h:99999/v1'\n", "is no address"),
+        ("[generate]\nbase_url = 'http://h/v1?key=1'\n", "no query"),
+        ("[generate]\nbase_url = 'http://h/v 1'\n", "printable ASCII"),
+        ("[generate]\nbase_url = 'http://h/v1/chat/completions'\n", "end before /chat/completions"),
         ("source = 5\n", "source in oraclerag.toml must be a table"),
         ("search = 5\n", "unknown key 'search'"),
     ],
@@ -178,6 +197,17 @@ def test_a_password_is_never_in_a_message_or_repr() -> None:
     write('[database]\npassword = "hunter2"\nuser = "rag"\nwallet_password = "hunter2"\n')
     assert "hunter2" not in repr(Settings.load())
     write('[database]\npassword = "hunter2"\nuser = "rag"\nport = 1\n')
+    with pytest.raises(ConfigurationError) as caught:
+        Settings.load()
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("base_url", "https://user:hunter2@h/v1"), ("base_url", "ftp://hunter2"), ("api_key_env", "sk-hunter2")],
+)
+def test_a_key_in_the_wrong_place_is_not_repeated(key: str, value: str) -> None:
+    write(f'[generate]\n{key} = "{value}"\n')
     with pytest.raises(ConfigurationError) as caught:
         Settings.load()
     assert "hunter2" not in str(caught.value)
