@@ -324,7 +324,8 @@ CREATE FUNCTION ora.chartorowid(tid) RETURNS tid LANGUAGE sql IMMUTABLE STRICT P
 CREATE FUNCTION ora.json_text(j jsonb) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RETURN CASE jsonb_typeof(j)
-    WHEN 'object' THEN '{' || coalesce((SELECT string_agg(to_json(e.key)::text || ':' || ora.json_text(e.value), ',' ORDER BY e.place)
+    WHEN 'object' THEN '{' || coalesce((SELECT string_agg(to_json(e.key)::text || ':' || CASE WHEN jsonb_typeof(e.value) IN ('object', 'array') THEN ora.json_text(e.value)
+        ELSE e.value::text END, ',' ORDER BY e.place)
       FROM jsonb_each(j) WITH ORDINALITY AS e(key, value, place)), '') || '}'
     WHEN 'array' THEN '[' || coalesce((SELECT string_agg(ora.json_text(e.value), ',' ORDER BY e.place)
       FROM jsonb_array_elements(j) WITH ORDINALITY AS e(value, place)), '') || ']'
