@@ -20,6 +20,7 @@ __all__ = [
     "BackfillEstimate",
     "BackfillReport",
     "Chunk",
+    "Citation",
     "Claimed",
     "Document",
     "DrainReport",
@@ -29,10 +30,13 @@ __all__ = [
     "Passage",
     "Piece",
     "Problem",
+    "Prompt",
+    "PromptSource",
     "Resolution",
     "SearchResult",
     "SourceKey",
     "StoredChunk",
+    "Support",
     "Visibility",
     "fingerprint_half",
 ]
@@ -337,6 +341,67 @@ class Generation:
     def truncated(self) -> bool:
         """Whether the limit of tokens cut the text: it is a beginning, and nothing may be read out of its end."""
         return self.finish == "length"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSource:
+    """A hit that stands in a prompt, and the anchor by which an answer cites it: ``##2272##`` or ``[1]``."""
+
+    anchor: str
+    hit: Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is asked of a language model: what it shall do, and one text of the sources and the question.
+
+    ``sources`` stand in it, best first; ``left_out`` counts the hits that do not. ``text`` is the message of the user,
+    sources and question as the model reads them. ``tokens`` and ``size`` (bytes) are those of both messages.
+    """
+
+    instructions: str = field(repr=False)
+    question: str = field(repr=False)
+    sources: tuple[PromptSource, ...]
+    left_out: int
+    tokens: int
+    size: int
+    text: str = field(repr=False)
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The prompt as chat completions take it."""
+        return [{"role": "system", "content": self.instructions}, {"role": "user", "content": self.text}]
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A source that an answer cites by the footnote ``[^number]``.
+
+    ``keys`` name the cited chunks of it (``task:42:0``) in the order of their use, ``quote`` is the text of the first.
+    """
+
+    number: int
+    source: SourceKey
+    title: str | None = field(repr=False)
+    url: str | None
+    quote: str = field(repr=False)
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """How far the sentences of an answer rest on its sources, in numbers.
+
+    Of the ``sentences`` that state something, ``uncited`` name no source and ``unsupported`` share too few words with
+    the chunks that they name. ``unknown_anchors`` named nothing and were removed; ``dropped`` are the sources that were
+    cited beyond the limit of references.
+    """
+
+    sentences: int = 0
+    uncited: int = 0
+    unsupported: int = 0
+    unknown_anchors: int = 0
+    dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
