@@ -171,12 +171,14 @@ ORDER BY {", ".join(by)}{last}""",
 def long_metadata(schema: str, scope: Scope, ids: Sequence[int]) -> Statement:
     """Build the statement that fetches metadata which were too long for the search, by chunk id.
 
-    It asks for the scope again: between two statements a chunk may have become another's.
+    It asks for the scope again: between two statements a chunk may have become another's. As text here too: of a JSON
+    column the driver makes numbers Decimal.
     """
     listed, binds = in_list(ids)
     allowed, allowed_binds = scope.predicate("c")
     return Statement(
-        f"SELECT c.CHUNK_ID, c.METADATA FROM {quoted(schema, 'schema')}.RAG_CHUNK c\n"
+        f"SELECT c.CHUNK_ID, JSON_SERIALIZE(c.METADATA RETURNING CLOB) AS METADATA_TEXT\n"
+        f"FROM {quoted(schema, 'schema')}.RAG_CHUNK c\n"
         f"WHERE {allowed} AND (c.CHUNK_ID IN ({listed}))",
         {**binds, **allowed_binds},
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -132,9 +132,9 @@ def chunks(connection: oracledb.Connection, schema: str, scope: Scope, wanted: _
         for ids in parts(cut_off):  # metadata longer than a VARCHAR2
             statement = long_metadata(schema, scope, ids)
             with connection.cursor() as cursor:
-                cursor.execute(statement.text, dict(statement.binds))
-                for chunk_id, metadata in cursor:
-                    found[chunk_id] = _with_metadata(found[chunk_id], metadata)
+                cursor.execute(statement.text, dict(statement.binds), fetch_lobs=False)
+                for chunk_id, text in cursor:
+                    found[chunk_id] = dataclasses.replace(found[chunk_id], metadata=json.loads(text) if text else {})
     return _in_order(wanted, list(found.values()))
 
 
@@ -191,10 +191,6 @@ def _chunk(row: Sequence[Any]) -> tuple[StoredChunk, bool]:
         occurred_at=None if moment is None else moment.replace(tzinfo=dt.UTC),
         metadata=json.loads(metadata) if metadata else {},
     ), bool(metadata) or not values["HAS_METADATA"]
-
-
-def _with_metadata(chunk: StoredChunk, metadata: Mapping[str, Any] | None) -> StoredChunk:
-    return dataclasses.replace(chunk, metadata=metadata or {})
 
 
 def _in_order(wanted: _Names, found: Sequence[StoredChunk]) -> list[StoredChunk]:

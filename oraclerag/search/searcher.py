@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -274,8 +275,8 @@ def _refuse_ignored_case(connection: oracledb.Connection, schema: str) -> None:
 
 def _metadata(connection: oracledb.Connection, statement: Statement) -> dict[int, Mapping[str, Any]]:
     with connection.cursor() as cursor:
-        cursor.execute(statement.text, dict(statement.binds))
-        return {int(chunk_id): value for chunk_id, value in cursor if value is not None}
+        cursor.execute(statement.text, dict(statement.binds), fetch_lobs=False)
+        return {int(chunk_id): json.loads(text) for chunk_id, text in cursor if text is not None}
 
 
 def _embed(connection: oracledb.Connection, model: ActiveModel, text: str) -> Any:

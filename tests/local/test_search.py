@@ -148,13 +148,14 @@ def test_questions_over_the_length_of_one_bind(rag: Rag, question: str) -> None:
 
 
 def test_metadata_longer_than_a_varchar2_arrives_whole(account: Account, tiny_file: Path) -> None:
-    metadata = {"notes": ["ñandú " * 20] * 100}
+    metadata = {"notes": ["ñandú " * 20] * 100, "conversationId": "c1", "n": 1.5, "m": 3, "ok": True, "x": None}
     with install(account, tiny_file) as rag:
         with rag.database.transaction() as connection:
             shelve(connection, account.user, [Entry("1", "long"), Entry("2", "longer", metadata=metadata)])
             shelve(connection, account.user, [Entry("3", "longest", metadata=metadata)])
         result = rag.search("long", scope=MANAGER)
     assert {hit.source.id: hit.metadata for hit in result} == {"1": {}, "2": metadata, "3": metadata}
+    assert [type(result[0].metadata.get(name, result[1].metadata.get(name))) for name in ("n", "m")] == [float, int]
     assert result.statements == 2
 
 
