@@ -24,6 +24,7 @@ Order = Literal["similarity", "authority"]
 _MAX_NAMES = 1000
 _MAX_MONTHS = 1200
 _LEAST_CANDIDATES = 50
+_LEAST_WEIGHT = 0.000001  # below 1e-130 there is no NUMBER (DPY-4003)
 _MAX_RERANKED = 1000
 
 
@@ -121,13 +122,13 @@ def request(question: object, scope: Scope, options: SearchOptions, *, k: int, m
         k=hits,
         sources=_names(options.get("source"), "source"),
         collections=_names(options.get("collections"), "collections"),
-        filter=filters.predicate(options.get("filter") or {}),
+        filter=_predicate(options.get("filter"), "filter"),
         since=_moment(options.get("since"), "since"),
         until=_moment(options.get("until"), "until", end=True),
         months=_months(options.get("months")),
         codes=_codes(text, options.get("codes", True)),
         fallback=_flag(options.get("fallback", False), "fallback"),
-        prefer=filters.predicate(options.get("prefer") or {}, name="prefer"),
+        prefer=_predicate(options.get("prefer"), "prefer"),
         order=cast("Order", _one_of(options.get("order", "similarity"), ("similarity", "authority"), "order")),
         mode=cast("Mode", _one_of(options.get("mode", "auto"), ("auto", "exact", "approx"), "mode")),
         accuracy=_accuracy(options.get("accuracy")),
@@ -155,6 +156,11 @@ def _rerank(options: SearchOptions, question: str, k: int) -> int | None:
     if options.get("order", "similarity") != "similarity":
         raise InputError('rerank and order="authority" each order the hits: ask for one of them.')
     return value
+
+
+def _predicate(value: Any, name: str) -> Predicate:
+    """Check conditions; what is false and no mapping is refused too: as no condition at all it would widen."""
+    return Predicate() if value is None else filters.predicate(value, name=name)
 
 
 def _names(value: object, what: str) -> tuple[str, ...]:
@@ -203,6 +209,8 @@ def _codes(question: str, value: object) -> tuple[str, ...]:
         return ()
     if value is True:
         return tuple(dict.fromkeys(code.code for code in error_codes.find(question, any_case=True)))
+    if value is None:
+        raise InputError("codes must be True, False or a list of error codes.")
     found = []
     for text in _names(value, "codes"):
         code = error_codes.normalised(text)
@@ -250,12 +258,14 @@ def _weights(value: object) -> tuple[float, float]:
     if value is None:
         return (1.0, 1.0)
     rule = "weights must be two numbers from 0 to 100, of vector and text, and not both 0"
-    if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
+    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence) or len(value) != 2:
         raise InputError(f"{rule}.")
     if any(isinstance(one, bool) or not isinstance(one, (int, float)) or not 0 <= one <= 100 for one in value):
         raise InputError(f"{rule}.")
     if not any(value):
         raise InputError(f"{rule}.")
+    if any(0 < one < _LEAST_WEIGHT for one in value):
+        raise InputError(f"weights: but for 0, {_LEAST_WEIGHT:.6f} is the least.")
     return (float(value[0]), float(value[1]))
 
 

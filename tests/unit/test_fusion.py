@@ -93,6 +93,8 @@ def test_the_words_of_the_plain_leg_stand_between_what_is_no_letter() -> None:
         ({"weights": "11"}, "weights must be"),
         ({"weights": (1, 2, 3)}, "weights must be"),
         ({"weights": 1}, "weights must be"),
+        ({"weights": b"ab"}, "weights must be"),
+        ({"weights": (1e-200, 1)}, "weights: but for 0"),
         ({"candidates": 7}, "candidates must be a whole number between k (8) and 10,000"),
         ({"candidates": 10_001}, "candidates must be"),
         ({"candidates": True}, "candidates must be"),
