@@ -20,13 +20,14 @@ APART = "APART"
 """The column of the distances to the candidates before."""
 
 _MOST_CANDIDATES = 50
+_MOST_COMPARED = 500  # the distances of a row are one text of 4,000 bytes (ORA-01489), each takes 7 of them at most
 _UNITS = 100_000
 
 
 def candidates(k: int) -> int:
     """Give how many are fetched to choose ``k`` from: four times as many, but no more than 50, or ``k`` where that is.
 
-    From 50 on there is no more to choose from: then only the order changes.
+    From 50 on there is no more to choose from: then only the order changes, and that of the first 500.
     """
     return max(k, min(4 * k, _MOST_CANDIDATES))
 
@@ -47,7 +48,8 @@ SELECT q.*, ROWNUM AS PLACE FROM (
 )
 SELECT {names},
   (SELECT LISTAGG({apart}, ' ') WITHIN GROUP (ORDER BY o.PLACE)
-   FROM found o JOIN {chunk} b ON b.CHUNK_ID = o.CHUNK_ID WHERE o.PLACE < e.PLACE) AS {APART}
+   FROM found o JOIN {chunk} b ON b.CHUNK_ID = o.CHUNK_ID
+   WHERE o.PLACE < e.PLACE AND e.PLACE <= {_MOST_COMPARED}) AS {APART}
 FROM found e JOIN {chunk} a ON a.CHUNK_ID = e.CHUNK_ID
 ORDER BY e.PLACE""",
         statement.binds,
@@ -61,9 +63,10 @@ def chosen(
     """Choose ``k`` of the rows, best first, and take the distances off them.
 
     What is preferred, and what has authority, still comes before all others: each of these groups is chosen from by
-    itself. ``weights`` are those of a hybrid search.
+    itself. What comes after the first 500 was compared with nothing and stays behind them, as it was. ``weights`` are
+    those of a hybrid search.
     """
-    named = [dict(zip(columns, row, strict=True)) for row in rows]
+    named = [dict(zip(columns, row, strict=True)) for row in rows[:_MOST_COMPARED]]
     similar = [[1 - int(text) / _UNITS for text in (one[APART] or "").split()] for one in named]
     relevant = _relevance(named, weights)
     groups: dict[tuple[int, int], list[int]] = {}
@@ -75,6 +78,7 @@ def chosen(
             taken += group
         else:
             taken = choose(group, relevant, similar, diversity, k, taken)
+    taken += range(len(named), len(rows))
     end = columns.index(APART)
     return [rows[place][:end] + rows[place][end + 1 :] for place in taken[:k]]
 

@@ -88,9 +88,9 @@ def around(
     hits: Iterable[Hit | StoredChunk], how: Around, *, before: int = 1, after: int = 1, max_bytes: int = MAX_BYTES
 ) -> Expansion:
     """Check what is to be expanded. Raises InputError."""
-    given = tuple(hits)
-    if not all(isinstance(hit, (Hit, StoredChunk)) for hit in given):
-        raise InputError("hits must be hits of a search, or chunks that were fetched.")
+    given = tuple(hits) if isinstance(hits, Iterable) else (hits,)
+    if isinstance(hits, (Hit, StoredChunk)) or not all(isinstance(hit, (Hit, StoredChunk)) for hit in given):
+        raise InputError("hits must be a list of hits of a search, or of chunks that were fetched.")
     if len(given) > _MOST_HITS:
         raise InputError(f"hits are {len(given):,}; {_MOST_HITS:,} are the most.")
     if how not in ("neighbours", "section", "parent"):

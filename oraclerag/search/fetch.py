@@ -7,7 +7,7 @@ import datetime as dt
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from oraclerag.database import in_list, own_tables, parts
 from oraclerag.errors import InputError
@@ -49,7 +49,8 @@ class _Names:
 
 def names(given: Name | Iterable[Name]) -> _Names:
     """Check what is to be fetched. Raises InputError."""
-    listed = [given] if isinstance(given, (str, int, SourceKey)) else list(given)
+    several = isinstance(given, Iterable) and not isinstance(given, (str, bytes))
+    listed = list(cast("Iterable[Name]", given)) if several else [cast("Name", given)]
     if len(listed) > _MOST_NAMES:
         raise InputError(f"keys are {len(listed):,}; {_MOST_NAMES:,} are the most.")
     return _sorted(tuple(dict.fromkeys(_name(name) for name in listed)))

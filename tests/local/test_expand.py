@@ -106,10 +106,15 @@ def test_nothing_is_fetched_by_no_name(rag: Rag) -> None:
     assert rag.fetch([], scope=MANAGER) == []
 
 
-@pytest.mark.parametrize("name", ["page:book", "book", "page::1", "page:book:x", "", -1, True, 1.5, None])
+@pytest.mark.parametrize(
+    "name", ["page:book", "book", "page::1", "page:book:x", "\ud800:book:1", "", -1, True, 1.5, None, b"ab"]
+)
 def test_names_that_are_none(rag: Rag, name: Any) -> None:
     with pytest.raises(InputError):
         rag.fetch([name], scope=MANAGER)
+    if not isinstance(name, (int, str)) or isinstance(name, bool):
+        with pytest.raises(InputError):
+            rag.fetch(name, scope=MANAGER)
 
 
 @pytest.mark.parametrize(("before", "after"), [(0, 0), (1, 1), (2, 0), (0, 3), (100, 100)])
@@ -228,6 +233,9 @@ def test_only_hits_are_expanded(rag: Rag) -> None:
     assert rag.expand([], scope=MANAGER) == []
     with pytest.raises(InputError, match="hits of a search"):
         rag.expand([7], scope=MANAGER)  # type: ignore[list-item]
+    for wrong in (None, 7, rag.search("nightly run", scope=MANAGER, k=1)[0]):
+        with pytest.raises(InputError, match="a list of hits"):
+            rag.expand(wrong, scope=MANAGER)  # type: ignore[arg-type]
 
 
 # -- diversity --------------------------------------------------------------------------------------------------------
@@ -280,6 +288,13 @@ def test_diversity_is_stable_and_still_one_round_trip(
     assert len(first) == 5
     if "prefer" in options:
         assert ids(first)[0] == "far"
+
+
+def test_more_hits_than_are_compared_still_come(crowd: Rag, module_account: Account) -> None:
+    with crowd.database.transaction() as connection:
+        shelve(connection, module_account.user, [Entry(f"many{at}", f"{at}", tenant="many") for at in range(700)])
+    found = crowd.search(QUESTION, scope=Scope(tenant="many", manager=True), k=700, diversity=0.5)
+    assert len(set(ids(found))) == 700
 
 
 @pytest.mark.parametrize("diversity", [-0.1, 1.1, "0.5", True])

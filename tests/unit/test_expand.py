@@ -169,6 +169,13 @@ def test_what_is_chosen_is_what_the_formula_says(count: int, diversity: float, k
     assert diversify.choose(range(count), relevant, similar, diversity, k) == naive(relevant, similar, diversity, k)
 
 
+def test_what_was_compared_with_nothing_stays_behind_as_it_was() -> None:
+    columns = ("CHUNK_ID", "DISTANCE", "PREFERRED", "AUTHORITY", "APART")
+    rows = [(at, 0.5, 0, 0, " ".join(["0"] * at) if at < 500 else None) for at in range(503)]
+    chosen = [row[0] for row in diversify.chosen(rows, columns, 0.5, 502, (1.0, 1.0))]
+    assert (len(chosen), sorted(chosen[:500]), chosen[500:]) == (502, list(range(500)), [500, 501])
+
+
 @pytest.mark.parametrize(("k", "candidates"), [(1, 4), (5, 20), (12, 48), (13, 50), (50, 50), (80, 80)])
 def test_how_many_are_chosen_from(k: int, candidates: int) -> None:
     assert diversify.candidates(k) == candidates
