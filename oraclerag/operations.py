@@ -324,7 +324,7 @@ class Operations:
         if not isinstance(scope, Scope):
             raise InputError(f"scope must be a Scope, not {type(scope).__name__}.")
         source = options.get("source")
-        for name in (source,) if isinstance(source, str) else tuple(source or ()):
-            if self._configured() or name in self._sources:  # a program that only searches need not configure sources
+        for name in (source,) if isinstance(source, str) else source if isinstance(source, (list, tuple)) else ():
+            if isinstance(name, str) and (self._configured() or name in self._sources):  # who only searches has none
                 find(self._sources, name)
         return scope.resolve(self.database.settings.tenant, tenants_mapped=tenants_mapped(self._sources))

@@ -486,7 +486,7 @@ class Rag(Operations):
         self, questions: Sequence[str], *, scope: Scope, connection: Any = None, **options: Unpack[SearchOptions]
     ) -> list[SearchResult]:
         """Like :meth:`search` for several questions, with the same scope and options; a result for each, in order."""
-        if isinstance(questions, str):
+        if not isinstance(questions, (list, tuple)):
             raise InputError("questions must be a list of texts; for one of them there is search().")
         resolved = self._asker(scope, options)
         return self._searcher.search_each(questions, scope=resolved, options=options, connection=connection)

@@ -53,6 +53,9 @@ __all__ = [
 NO_TENANT = "-"
 """RAG_DIRTY.TENANT_ID where the writer names none; no tenant may be called so."""
 
+MAX_TYPE_BYTES = 30
+"""What RAG_DIRTY.SOURCE_TYPE and its like hold."""
+
 MAX_ID_BYTES = 400
 """What RAG_DIRTY.SOURCE_ID and its like hold."""
 
@@ -88,8 +91,11 @@ class SourceKey:
     tenant: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.type, str) or not self.type:
-            raise InputError("The type of a SourceKey must be a non-empty text.")
+        if not fits(self.type, MAX_TYPE_BYTES):
+            raise InputError(
+                f"The type of a SourceKey must be a text of 1 to {MAX_TYPE_BYTES} bytes, "
+                f"without halves of surrogate pairs."
+            )
         if not fits(self.id, MAX_ID_BYTES):
             raise InputError(
                 f"The id of a SourceKey of type {self.type!r} must be a text of 1 to {MAX_ID_BYTES} bytes, "

@@ -281,6 +281,12 @@ def test_arguments_refused(rag: Rag) -> None:
         rag.search(" ", scope=MANAGER)
     with pytest.raises(InputError, match="between 1 and 10,000"):
         rag.search("x", scope=MANAGER, k=0)
+    for source in (7, [[]], object()):
+        with pytest.raises(InputError, match="source must be a name or a list"):
+            rag.search("x", scope=MANAGER, source=source)  # type: ignore[arg-type]
+    for questions in (None, 7, "x", (one for one in "x")):
+        with pytest.raises(InputError, match="questions must be a list"):
+            rag.search_each(questions, scope=MANAGER)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="tenant cannot be filtered"):
         rag.search("x", scope=MANAGER, filter={"tenant": "other"})
     with pytest.raises(InputError, match="SQLAlchemy Connection"):

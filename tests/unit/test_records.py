@@ -29,6 +29,8 @@ def test_the_tenant_is_no_part_of_the_identity() -> None:
         (7, "42", None),
         ("task", "", None),
         ("task", 42, None),
+        ("t" * 31, "42", None),
+        ("\ud800", "42", None),
         ("task", "x" * 401, None),
         ("task", "é" * 201, None),
         ("task", "42", ""),
