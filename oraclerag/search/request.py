@@ -31,21 +31,39 @@ _MAX_RERANKED = 1000
 class SearchOptions(TypedDict, total=False):
     """Everything that a search takes beside question and scope; the same for every way to ask.
 
-    ``k``: hits at most (default: the setting). ``source``, ``collections``: only these. ``filter``: conditions on
-    columns and metadata, see docs/search.md. ``since`` (inclusive), ``until`` (inclusive; a date includes its
-    day) and ``months`` (back from now, by the database's clock) bound OCCURRED_AT; a text without a time is outside of
-    them. ``codes``: the search is scoped to the error codes that the question names; False looks for none, a list names
-    them instead. ``fallback``: where no text has the code, search without it. ``prefer``: what matches these conditions
-    comes before all others whatever its similarity. ``order``: "authority" puts validated resolutions first, newest
-    first, then the rest by similarity. ``mode``: "exact" or "approx" instead of the choice by size ("auto");
-    ``accuracy``: percent of an approximate search. ``min_score``: the least ``1 - distance`` of a hit. ``hybrid``: the
-    words of the question count beside its meaning; ``weights`` (default 1, 1) are those of vector and text, and
-    ``candidates`` how many rows each of the two gives to the fusion (default: 4 × k, at least 50). ``vector``: the
-    question's vector where it was computed elsewhere, by the very model in force: a list or array of finite numbers, as
-    many as the model has; the question may then be "", and counts for its error codes and words alone. ``diversity``: 0
-    (off) to 1, how much less a hit counts that is like another one. ``rerank``: so many of the first hits (k to 1,000)
-    are scored once more by the reranker of the settings, which reads question and text at once, and the k best of them
-    are given; not together with what orders by itself (``prefer``, "authority", ``diversity``).
+    What is searched:
+
+    * ``source``: only this source, or these.
+    * ``collections``: only these collections.
+    * ``filter``: conditions on columns and metadata, see docs/search.md.
+    * ``since``: OCCURRED_AT is not before; a text without a time is outside, here as in the next two.
+    * ``until``: OCCURRED_AT is not after; a date includes its day.
+    * ``months``: OCCURRED_AT is so many months before now at most, by the database's clock.
+    * ``codes``: True (default) scopes the search to the error codes that the question names, a list to those in it;
+      False looks for none.
+    * ``fallback``: where no text has the code, search without it.
+    * ``min_score``: the least ``1 - distance`` of a hit.
+
+    Which hits, in which order:
+
+    * ``k``: hits at most (default: the setting).
+    * ``prefer``: what fulfils these conditions comes before all others whatever its similarity.
+    * ``order``: "authority" puts validated resolutions first, newest first, then the rest by similarity.
+    * ``hybrid``: the words of the question count beside its meaning.
+    * ``weights``: of vector and text in a hybrid search (default: 1, 1).
+    * ``candidates``: how many rows each of the two gives to the fusion (default: 4 × k, at least 50).
+    * ``rerank``: so many of the first hits (k to 1,000) are scored once more by the reranker of the settings, which
+      reads question and text at once, and the k best of them are given; not together with what orders by itself
+      (``prefer``, "authority", ``diversity``).
+    * ``diversity``: 0 (off) to 1, how much less a hit counts that is like another one.
+
+    How it is looked for:
+
+    * ``vector``: the question's vector where it was computed elsewhere, by the very model in force: a list or array of
+      finite numbers, as many as the model has. The question may then be "", and counts for its error codes, for the
+      words of a hybrid search, and for a reranker.
+    * ``mode``: "exact" or "approx" instead of the choice by size ("auto").
+    * ``accuracy``: percent that an approximate search aims at.
     """
 
     k: int | None

@@ -217,6 +217,20 @@ def test_every_setting_stands_in_its_table_as_it_is() -> None:
     assert rows == expected
 
 
+def test_every_option_of_a_search_stands_in_its_table_and_in_its_docstring() -> None:
+    table = (ROOT / "docs" / "search.md").read_text("utf-8").partition("\n## Options")[2].partition("\n## ")[0]
+    cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    named = [name for cell in cells for name in _QUOTED.findall(cell)]
+    options = sorted(oraclerag.SearchOptions.__annotations__)
+    assert sorted(name for name in named if not name.startswith("-")) == options
+    assert sorted(re.findall(r"^\* ``(\w+)``", inspect.getdoc(oraclerag.SearchOptions) or "", re.MULTILINE)) == options
+    command, _ = follow(["search"])
+    typed = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+    of_the_asker = {"--tenant", "--owner", "--group", "--manager", "question"}
+    of_the_output = {"--expand", "--show-sql", "--json"}
+    assert {name for name in named if name.startswith("-")} == typed - of_the_asker - of_the_output - {"--codes"}
+
+
 def test_every_key_of_a_source_stands_in_its_table() -> None:
     text = (ROOT / "docs" / "settings.md").read_text("utf-8").partition("## A source")[2]
     keys = [key for line in text.splitlines() if line.startswith("| `") for key in _QUOTED.findall(line.split("|")[1])]
