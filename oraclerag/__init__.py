@@ -9,11 +9,14 @@ The modules are the verbs of the path:
   an application holds.
 * read: ``scope`` and ``filters`` → ``search``, exactly or by the index as ``counts`` tell; ``recheck`` asks the source
   once more, ``why`` says what hides an entity.
+* answer: ``reduce``, what of a question is worth searching for → ``search`` → ``prompt`` → ``generate`` → ``cite``;
+  ``anchors`` are how an answer names its sources.
 * around it: ``provision`` with ``schema``, ``model`` and ``index``; ``security``; to look at sources, chunks, the queue
   and all of it ``check``, ``preview``, ``queue`` and ``status``; ``operations``, which are such methods of ``rag``.
 * surface: ``rag``, the object a program holds; ``cli`` and ``console``; ``demo``, ``testing`` and ``integrations``.
-* beneath: ``records``; ``error_codes`` and ``envelope``, what a text says and is about; ``config``, ``database`` and
-  ``statements``; ``in_force``, what holds for all workers; ``errors``, ``log``, ``heartbeat`` and ``outage``.
+* beneath: ``records`` and ``reports``; ``error_codes`` and ``envelope``, what a text says and is about,
+  ``function_words``, what says nothing; ``config``, ``database``, ``http_client`` and ``statements``; ``in_force``,
+  what holds for all workers; ``errors``, ``log``, ``heartbeat`` and ``outage``.
 * to be sure: ``local``, the local database; ``replay``, what a real one answers; ``plans``, how it came to it.
 
 The public names are loaded when they are first used, so that importing the package, and ``oraclerag --help``, stay
