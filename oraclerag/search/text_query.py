@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from oraclerag import error_codes
+from oraclerag.function_words import FUNCTION_WORDS
 
 __all__ = ["MAX_TERMS", "Term", "TextQuery", "text_query"]
 
@@ -27,22 +28,6 @@ _TOKEN = r"[^\W_]+(?:(?<=\d)[.,](?=\d)[^\W_]+)*"  # noqa: S105 - of a text
 _PIECE = re.compile(rf"{_TOKEN}(?:[-_/.:$#@]+{_TOKEN})*")
 _PARTS = re.compile(_TOKEN)
 _IDENTIFIER = re.compile(r"[\d_$#]")
-
-# Words that say nothing of what is looked for, in the two languages that are measured. They are left out while there
-# are others: ACCUM counts words, and would rank a text that has all of them above one that has the word that matters.
-_FUNCTION_WORDS = frozenset(
-    """
-    a about after all also am an and any are as at be because been before being both but by can could did do does doing
-    each for from had has have having he her here his how i if in into is it its itself just me more most my no not of
-    on or other our ours out over own same she should so some such than that the their theirs them then there these
-    they this those through to too under until up very was we were what when where which while who whom why will with
-    would you your yours
-    al algo como con cual cuando cuándo cuál cómo de del desde donde dónde e el ella ellas ellos en entre era es esa ese
-    eso esta está están estas este esto estos fue ha han hasta hay la las le les lo los me mi más muy ni no nos o os
-    para pero por porque qué que quien quién se sea ser si sin sobre son su sus también te tiene tu u un una uno unos y
-    ya yo
-    """.split()  # noqa: SIM905
-)
 
 Term = tuple[str, ...]
 """A word, or the tokens of a phrase."""
@@ -68,7 +53,9 @@ def text_query(question: str) -> TextQuery:
     kept: dict[Term, Term] = {}
     size = 0
     pieces = list(_pieces(question))
-    telling = [term for term in pieces if len(term) > 1 or term[0].lower() not in _FUNCTION_WORDS]
+    # Function words are left out while there are others: ACCUM counts words, and would rank a text that has all of them
+    # above one that has the word that matters.
+    telling = [term for term in pieces if len(term) > 1 or term[0].lower() not in FUNCTION_WORDS]
     for term in (*_codes(question), *(telling or pieces)):
         key = tuple(token.lower() for token in term)
         if key in kept or any(len(token.encode("utf-8", "replace")) > _MAX_TOKEN_BYTES for token in term):

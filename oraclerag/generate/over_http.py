@@ -1,0 +1,200 @@
+"""Answers from an OpenAI-compatible endpoint (chat completions): OpenAI, Scaleway, vLLM, Ollama, OCI, gateways.
+
+Nothing is held between calls, so that a thousand of them leave no connection open and threads may share the object.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from collections.abc import Generator as Pieces
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import httpx_sse
+
+from oraclerag import http_client
+from oraclerag.errors import AnswerInterrupted, ConfigurationError, ProviderError
+from oraclerag.generate.completion import Assembly, joined, tree_of, whole
+from oraclerag.generate.stream import Stream
+from oraclerag.http_client import Attempts, Unsaid
+from oraclerag.records import Generation, Prompt
+
+__all__ = ["OverHttp"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverHttp:
+    """Writes answers with a language model behind ``base_url``, which lies before ``/chat/completions``.
+
+    ``timeout`` is in seconds without a byte; ``max_tokens`` limits an answer. What failed is tried again as
+    ``attempts`` says, while no text has come: what was passed on is not taken back. ``now`` is the time in seconds
+    since 1970.
+    """
+
+    base_url: str
+    model: str
+    api_key: str | None = field(default=None, repr=False)
+    temperature: float = 0.0
+    max_tokens: int = 1024
+    timeout: float = 60.0
+    attempts: Attempts = field(default_factory=Attempts, repr=False)
+    now: Callable[[], float] = field(default=time.time, repr=False)
+
+    def __post_init__(self) -> None:
+        key = self.api_key
+        if key is not None and not (key.isascii() and key.isprintable() and key and " " not in key):
+            raise ConfigurationError("The key for the language model must be printable ASCII without blanks.")
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return "openai"
+
+    @property
+    def local(self) -> bool:
+        """Whether the endpoint is on this machine."""
+        return http_client.is_loopback(self.base_url)
+
+    def generate(self, prompt: Prompt) -> Generation:
+        """Give the answer when it is complete. Raises ProviderError."""
+        return self.attempts.call(lambda: self._once(prompt))
+
+    def stream(self, prompt: Prompt) -> Stream:
+        """Give the answer piece by piece as it arrives. Iterating raises ProviderError."""
+        return Stream(self._pieces(prompt))
+
+    def _once(self, prompt: Prompt) -> Generation:
+        with http_client.transport(), self._asked(prompt, stream=False) as response:
+            return self._whole(response, self._unsaid(prompt))
+
+    def _pieces(self, prompt: Prompt) -> Pieces[str, None, Generation]:
+        with self.attempts.call(lambda: self._begun(prompt)) as reading:
+            piece = reading.first
+            while piece is not None:
+                yield piece
+                piece = reading.piece()
+            return reading.generation()
+
+    def _begun(self, prompt: Prompt) -> _Reading:
+        """Ask, and read until text has come or the stream is at its end."""
+        with contextlib.ExitStack() as stack:
+            with http_client.transport():
+                response = stack.enter_context(self._asked(prompt, stream=True))
+                unsaid = self._unsaid(prompt)
+                if "text/event-stream" in response.headers.get("content-type", "").lower():
+                    reading = _Reading(self, response, unsaid)
+                else:  # an error, or a gateway that does not stream
+                    reading = _Reading(self, response, unsaid, self._whole(response, unsaid))
+            reading.first = reading.piece()
+            reading.stack = stack.pop_all()
+        return reading
+
+    @contextlib.contextmanager
+    def _asked(self, prompt: Prompt, *, stream: bool) -> Iterator[httpx.Response]:
+        """Send the request; gives the answer's head, its body is read inside the block. Raises ProviderError."""
+        asked: dict[str, Any] = {
+            "model": self.model,
+            "messages": [{name: joined(text) for name, text in message.items()} for message in prompt.messages],
+            "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
+        }
+        if stream:
+            asked |= {"stream": True, "stream_options": {"include_usage": True}}
+        headers = {"Accept": "text/event-stream, application/json" if stream else "application/json"}
+        if self.api_key is not None:
+            headers["Authorization"] = f"Bearer {self.api_key}"
+        url = self.base_url.rstrip("/") + "/chat/completions"
+        with (
+            http_client.client(url, timeout=self.timeout, headers=headers) as client,
+            client.stream("POST", url, json=asked) as response,
+        ):
+            if response.status_code != httpx.codes.OK:
+                tree = tree_of(http_client.body(response))
+                raise http_client.failure(
+                    response.status_code, response.headers, tree, unsaid=self._unsaid(prompt), now=self.now()
+                )
+            yield response
+
+    def _whole(self, response: httpx.Response, unsaid: Unsaid) -> Generation:
+        tree = tree_of(http_client.body(response))
+        error = self.error_inside(tree, response, unsaid)
+        if error is not None:
+            raise error
+        return whole(tree, self.model)
+
+    def error_inside(self, tree: Any, response: httpx.Response, unsaid: Unsaid) -> ProviderError | None:
+        """Give the error that a body or an event is, though the status was 200."""
+        return http_client.failure_inside(tree, unsaid=unsaid, headers=response.headers, now=self.now())
+
+    def _unsaid(self, prompt: Prompt) -> Unsaid:
+        return Unsaid(
+            secrets=() if self.api_key is None else (self.api_key,),
+            texts=(prompt.question, *(message["content"] for message in prompt.messages)),
+        )
+
+
+class _Reading:
+    """An answer that is being read; closes its connection at the end of a ``with`` block."""
+
+    def __init__(
+        self, asked: OverHttp, response: httpx.Response, unsaid: Unsaid, generation: Generation | None = None
+    ) -> None:
+        self.first: str | None = None
+        self.stack = contextlib.ExitStack()
+        self._asked = asked
+        self._response = response
+        self._unsaid = unsaid
+        self._assembly = Assembly(asked.model)
+        self._generation = generation
+        self._unread = generation is not None
+        response.encoding = "utf-8"  # events are, whatever the header says
+        self._events = httpx_sse.EventSource(response).iter_sse()
+
+    def __enter__(self) -> _Reading:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stack.close()
+
+    def generation(self) -> Generation:
+        """Give the answer, behind its end."""
+        return self._generation if self._generation is not None else self._assembly.generation()
+
+    def piece(self) -> str | None:
+        """Wait for more text; None at the end. Raises ProviderError with what had come."""
+        if self._generation is not None:
+            unread, self._unread = self._unread, False
+            return (self._generation.text or None) if unread else None
+        try:
+            return self._next()
+        except ProviderError as error:
+            partial = self._assembly.text
+            if partial and isinstance(error.__cause__, httpx.HTTPError):
+                raise AnswerInterrupted(
+                    "The connection was lost in the middle of the answer.", partial=partial
+                ) from error.__cause__
+            error.partial = partial
+            raise
+
+    def _next(self) -> str | None:
+        with http_client.transport():
+            for event in self._events:
+                if event.data.strip() == "[DONE]":
+                    self._generation = self._assembly.generation()
+                    self._unread = False
+                    return None
+                if not event.data:
+                    continue
+                tree = tree_of(event.data)
+                if event.event == "error" and not (isinstance(tree, dict) and tree.get("error")):
+                    tree = {"error": tree or "unknown"}
+                error = self._asked.error_inside(tree, self._response, self._unsaid)
+                if error is not None:
+                    raise error
+                piece = self._assembly.take(tree)
+                if piece:
+                    return piece
+        raise AnswerInterrupted
