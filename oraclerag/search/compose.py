@@ -61,6 +61,7 @@ def compose(
     question: str,
     *,
     kind: Literal["APPROX", "EXACT"] = "EXACT",
+    preferred_kind: Literal["APPROX", "EXACT"] | None = None,
     target_accuracy: int = 90,
     separate: bool = False,
     text_leg: TextLeg | None = None,
@@ -69,7 +70,8 @@ def compose(
 
     APPROX computes the question's vector inline, as the operand of the distance; EXACT in a scalar subquery, so that
     it is not computed once per row. ``separate`` takes it as the bind ``:question_vector``. What is preferred has a
-    block of its own, so that it is found however far it is. It finds nothing when ``model`` is no longer the one in
+    block of its own, so that it is found however far it is, and may be searched otherwise than the others
+    (``preferred_kind``; default: ``kind``). It finds nothing when ``model`` is no longer the one in
     force: no vector is ever compared with one of another model. With a ``text_leg`` every block fuses two, and the
     distance is computed once more outside, for what only the text leg found.
     """
@@ -82,15 +84,9 @@ def compose(
         parts = pieces(question)
         binds |= {f"question{number}": part for number, part in enumerate(parts)}
         vector = f"VECTOR_EMBEDDING({model.sql_name} USING {concatenated(parts)} AS DATA)"
-        if kind == "EXACT":
-            vector = f"(SELECT {vector} FROM dual)"
-    once = vector if vector.startswith((":", "(")) else f"(SELECT {vector} FROM dual)"
+    once = vector if separate else f"(SELECT {vector} FROM dual)"
     k = int(request.k)  # a literal: the optimizer then knows how few rows the joins outside are for
-    limit = f"FETCH {kind} FIRST {k if text_leg is None else int(text_leg.candidates)} ROWS ONLY"
-    if kind == "APPROX":
-        limit += f" WITH TARGET ACCURACY {int(request.accuracy or target_accuracy)}"
     column = identifier(model.column, "vector column")
-    distance = f"VECTOR_DISTANCE(c.{column}, {vector}, COSINE)"
 
     def row(measured: str, preferred: int) -> str:
         authority = _AUTHORITY if request.order == "authority" else "0"
@@ -101,22 +97,26 @@ def compose(
          CASE WHEN c.METADATA IS NULL THEN 0 ELSE 1 END AS HAS_METADATA, {preferred} AS PREFERRED,
          {authority} AS AUTHORITY"""
 
-    def nearest(select: str, where: Sequence[str]) -> str:
+    def nearest(how: Literal["APPROX", "EXACT"], select: str, where: Sequence[str]) -> str:
+        limit = f"FETCH {how} FIRST {k if text_leg is None else int(text_leg.candidates)} ROWS ONLY"
+        if how == "APPROX":
+            limit += f" WITH TARGET ACCURACY {int(request.accuracy or target_accuracy)}"
+        # an index orders by the distance alone
+        order = "DISTANCE" if how == "APPROX" else "DISTANCE, c.CHUNK_ID"
         conditions_inside = "\n     AND ".join(where)
-        return (
-            f"{select}\n    FROM {schema}.RAG_CHUNK c\n   WHERE {conditions_inside}\n   ORDER BY DISTANCE\n   {limit}"
-        )
+        return f"{select}\n    FROM {schema}.RAG_CHUNK c\n   WHERE {conditions_inside}\n   ORDER BY {order}\n   {limit}"
 
-    def block(preferred: int, *more: str) -> str:
+    def block(how: Literal["APPROX", "EXACT"], preferred: int, *more: str) -> str:
         where = [*allowed, *more]
+        distance = f"VECTOR_DISTANCE(c.{column}, {vector if how == 'APPROX' else once}, COSINE)"
         back = f"JOIN {schema}.RAG_CHUNK c ON c.CHUNK_ID = f.CHUNK_ID"
-        if text_leg is None and kind == "APPROX":
-            return nearest(row(distance, preferred), where)
+        if text_leg is None and how == "APPROX":
+            return nearest(how, row(distance, preferred), where)
         if text_leg is None:
-            first = nearest(f"  SELECT c.CHUNK_ID, {distance} AS DISTANCE", where)
+            first = nearest(how, f"  SELECT c.CHUNK_ID, {distance} AS DISTANCE", where)
             return f"{row('f.DISTANCE', preferred)}\n    FROM (\n{first}\n    ) f\n    {back}"
         text = "c.CONTENT, " if text_leg.kind == "plain" else ""
-        first = nearest(f"  SELECT c.CHUNK_ID, {text}{distance} AS DISTANCE", where)
+        first = nearest(how, f"  SELECT c.CHUNK_ID, {text}{distance} AS DISTANCE", where)
         found = fusion.fused(text_leg, first, schema, [*where, f"(c.{column} IS NOT NULL)"], label=preferred + 1)
         return (
             f"{row(f'VECTOR_DISTANCE(c.{column}, {once}, COSINE)', preferred)},\n"
@@ -130,11 +130,11 @@ def compose(
         # not NOT: a condition over a field that is missing may be neither true nor false
         first, others = f"({request.prefer.text})", f"(CASE WHEN {request.prefer.text} THEN 1 ELSE 0 END = 0)"
         found = (
-            f"  SELECT {columns} FROM (\n{block(1, first)}\n  )\n  UNION ALL\n"
-            f"  SELECT {columns} FROM (\n{block(0, others)}\n  )"
+            f"  SELECT {columns} FROM (\n{block(preferred_kind or kind, 1, first)}\n  )\n  UNION ALL\n"
+            f"  SELECT {columns} FROM (\n{block(kind, 0, others)}\n  )"
         )
     else:
-        found = block(0)
+        found = block(kind, 0)
     outer = ["x.DISTANCE IS NOT NULL"]
     if request.min_score is not None:
         binds["max_distance"] = 1.0 - request.min_score

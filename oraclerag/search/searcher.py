@@ -47,6 +47,7 @@ __all__ = ["Searcher"]
 STATE_SECONDS = 30.0
 # What a statement meets whose model or column went away since.
 _OUTDATED = ("ORA-00904", MODEL_MISSING, *BROKEN_DIMENSION, *INDEX_GONE)
+_PREFERRED = COLUMNS.index("PREFERRED")
 _METADATA_TEXT, _HAS_METADATA = COLUMNS.index("METADATA_TEXT"), COLUMNS.index("HAS_METADATA")
 _VECTOR_FOUND, _TEXT_PENDING = (len(COLUMNS) + MORE_COLUMNS.index(name) for name in ("VECTOR_FOUND", "TEXT_PENDING"))
 
@@ -207,6 +208,7 @@ class Searcher:
                 asked,
                 text,
                 kind=plan.kind,
+                preferred_kind=plan.preferred,
                 target_accuracy=self._settings.target_accuracy,
                 separate=separate,
                 text_leg=leg,
@@ -219,6 +221,12 @@ class Searcher:
             if nearest < k and plan.kind == "APPROX" and asked.mode != "approx":
                 # an approximate search with a predicate may run short although there is more
                 plan = Plan("EXACT", f"an approximate search gave {nearest} of {k}")
+            elif (
+                asked.prefer and plan.preferred == "APPROX" and asked.mode != "approx"
+                and sum(row[_PREFERRED] for row in rows) < k
+            ):  # fmt: skip
+                # others stand where there may be more that is preferred
+                plan = dataclasses.replace(plan, preferred="EXACT")
             elif not rows and asked.codes and asked.fallback:
                 unscoped, asked = asked.codes, dataclasses.replace(asked, codes=())
                 plan = choose(asked, state.counts, indexed=state.indexed, exact_below=self._settings.exact_below)

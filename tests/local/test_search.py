@@ -67,6 +67,19 @@ def test_the_nearest_come_first_and_equal_distances_by_chunk(rag: Rag) -> None:
     assert not result.truncated
 
 
+@pytest.mark.parametrize("options", [{}, {"hybrid": True}, {"prefer": {"collection": "none"}}], ids=str)
+def test_of_equal_distances_the_lowest_chunks_are_among_the_first(
+    rag: Rag, module_account: Account, options: dict[str, Any]
+) -> None:
+    """Also where the table gives them in another order, as after an update."""
+    with rag.database.transaction() as connection, connection.cursor() as cursor:
+        cursor.execute("DELETE FROM RAG_ENTITY WHERE TENANT_ID = 'ties'")
+        shelve(connection, module_account.user, [Entry(f"tie{at}", "one text", tenant="ties") for at in range(9)])
+        cursor.execute("UPDATE RAG_CHUNK SET COLLECTION = 'moved' WHERE SOURCE_ID IN ('tie0', 'tie1')")
+    found = rag.search("late", scope=Scope(tenant="ties", manager=True), k=3, candidates=3, **options)
+    assert ids(found) == ["tie0", "tie1", "tie2"]
+
+
 def test_a_hit_says_where_it_comes_from(rag: Rag) -> None:
     hit = rag.search("late payment of supplier invoices", scope=MANAGER, k=1)[0]
     assert (str(hit.source), hit.source.tenant, hit.chunk_number) == ("task:1", "main", 0)

@@ -134,6 +134,20 @@ def searched(shelf: Shelf) -> int:
     return fell_short
 
 
+def _preferred(rag: Rag, draw: random.Random, rows: list[Row], scope: Scope, k: int) -> None:
+    """As much of what is preferred as there is comes first, though others would fill the k too."""
+    project = draw.choice(tuple(PROJECTS))
+    result = rag.search(
+        f"question {draw.random()}", scope=scope, k=k, prefer={"project": project}, hybrid=draw.random() < 0.3
+    )
+    found = [hit.source.id for hit in result]
+    visible = {str(row.id) for row in rows if _visible(row, scope, None, None)}
+    wanted = {str(row.id) for row in rows if _visible(row, scope, None, project)}
+    assert len(found) == len(set(found)) == min(k, len(visible)), (scope, project, k)
+    assert set(found) <= visible
+    assert set(found[: min(k, len(wanted))]) <= wanted, (scope, project, k)
+
+
 def _search(rag: Rag, draw: random.Random, rows: list[Row]) -> bool:
     """Search for something in some scope; gives whether the index alone fell short."""
     scope = Scope(
@@ -154,4 +168,5 @@ def _search(rag: Rag, draw: random.Random, rows: list[Row]) -> bool:
     distances = [hit.distance for hit in result]
     assert distances == sorted(distances)
     assert not any(math.isnan(distance) for distance in distances)
+    _preferred(rag, draw, rows, scope, k)
     return "gave" in result.reason

@@ -75,6 +75,9 @@ CASES: dict[str, Statement] = {
     ),
     "codes": composed(DEVELOPER, "ora-1652 and TNS-12541 at night"),
     "preferred": composed(DEVELOPER, form=APPROX, prefer={"metadata.erp_version": "EBS R12.2.10"}),
+    "preferred_exactly": composed(
+        DEVELOPER, form={**APPROX, "preferred_kind": "EXACT"}, prefer={"metadata.erp_version": "EBS R12.2.10"}
+    ),
     "authority": composed(ANYONE, order="authority", prefer={"metadata.erp_module": "AP"}),
     "long_question": composed(ANYONE, "ñ" * 2500, form=APPROX, k=1),
 }

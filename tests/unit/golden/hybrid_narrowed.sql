@@ -25,7 +25,7 @@ FROM (
      AND (JSON_EXISTS(c.METADATA, '$.oracle_error_code?(@.stringOnly() == $code)' PASSING :code0 AS "code"))
      AND ((c.PROJECT_ID = :filter0))
      AND ((c.SPRINT_ID = :prefer0))
-   ORDER BY DISTANCE
+   ORDER BY DISTANCE, c.CHUNK_ID
    FETCH EXACT FIRST 50 ROWS ONLY
  ) b WHERE b.DISTANCE IS NOT NULL) v
  UNION ALL
@@ -69,7 +69,7 @@ FROM (
      AND (JSON_EXISTS(c.METADATA, '$.oracle_error_code?(@.stringOnly() == $code)' PASSING :code0 AS "code"))
      AND ((c.PROJECT_ID = :filter0))
      AND (CASE WHEN (c.SPRINT_ID = :prefer0) THEN 1 ELSE 0 END = 0)
-   ORDER BY DISTANCE
+   ORDER BY DISTANCE, c.CHUNK_ID
    FETCH EXACT FIRST 50 ROWS ONLY
  ) b WHERE b.DISTANCE IS NOT NULL) v
  UNION ALL

@@ -21,7 +21,7 @@ FROM (
     FROM "RAG".RAG_CHUNK c
    WHERE (c.TENANT_ID = :scope_tenant AND 'a' <> 'A') AND (c.VISIBILITY IN ('SHARED', 'OWNER'))
      AND (JSON_EXISTS(c.METADATA, '$.oracle_error_code?(@.stringOnly() == $code)' PASSING :code0 AS "code"))
-   ORDER BY DISTANCE
+   ORDER BY DISTANCE, c.CHUNK_ID
    FETCH EXACT FIRST 50 ROWS ONLY
  ) b WHERE b.DISTANCE IS NOT NULL) v
  UNION ALL

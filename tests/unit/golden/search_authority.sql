@@ -13,7 +13,7 @@ FROM (
     FROM "RAG".RAG_CHUNK c
    WHERE (c.TENANT_ID = :scope_tenant AND 'a' <> 'A') AND (c.VISIBILITY = 'SHARED')
      AND ((JSON_EXISTS(c.METADATA, '$."erp_module"[*]?(@.stringOnly() == $v)' PASSING :prefer0 AS "v")))
-   ORDER BY DISTANCE
+   ORDER BY DISTANCE, c.CHUNK_ID
    FETCH EXACT FIRST 8 ROWS ONLY
     ) f
     JOIN "RAG".RAG_CHUNK c ON c.CHUNK_ID = f.CHUNK_ID
@@ -30,7 +30,7 @@ FROM (
     FROM "RAG".RAG_CHUNK c
    WHERE (c.TENANT_ID = :scope_tenant AND 'a' <> 'A') AND (c.VISIBILITY = 'SHARED')
      AND (CASE WHEN (JSON_EXISTS(c.METADATA, '$."erp_module"[*]?(@.stringOnly() == $v)' PASSING :prefer0 AS "v")) THEN 1 ELSE 0 END = 0)
-   ORDER BY DISTANCE
+   ORDER BY DISTANCE, c.CHUNK_ID
    FETCH EXACT FIRST 8 ROWS ONLY
     ) f
     JOIN "RAG".RAG_CHUNK c ON c.CHUNK_ID = f.CHUNK_ID

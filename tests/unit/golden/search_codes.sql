@@ -12,7 +12,7 @@ FROM (
     FROM "RAG".RAG_CHUNK c
    WHERE (c.TENANT_ID = :scope_tenant AND 'a' <> 'A') AND (c.VISIBILITY = 'SHARED' OR (c.VISIBILITY = 'OWNER' AND c.OWNER_ID IN (:scope_principal0, :scope_principal1)))
      AND (JSON_EXISTS(c.METADATA, '$.oracle_error_code?(@.stringOnly() == $code)' PASSING :code0 AS "code") OR JSON_EXISTS(c.METADATA, '$.oracle_error_code?(@.stringOnly() == $code)' PASSING :code1 AS "code") OR JSON_EXISTS(c.METADATA, '$.oracle_error_code?(@.stringOnly() == $code)' PASSING :code2 AS "code"))
-   ORDER BY DISTANCE
+   ORDER BY DISTANCE, c.CHUNK_ID
    FETCH EXACT FIRST 8 ROWS ONLY
     ) f
     JOIN "RAG".RAG_CHUNK c ON c.CHUNK_ID = f.CHUNK_ID

@@ -17,7 +17,7 @@ FROM (
      AND (c.OCCURRED_AT < :until)
      AND (c.OCCURRED_AT >= ADD_MONTHS(SYS_EXTRACT_UTC(SYSTIMESTAMP), -:months))
      AND ((c.PROJECT_ID = :filter0) AND (JSON_EXISTS(c.METADATA, '$."module"[*]?(@.stringOnly() == $v)' PASSING :filter1 AS "v")))
-   ORDER BY DISTANCE
+   ORDER BY DISTANCE, c.CHUNK_ID
    FETCH EXACT FIRST 8 ROWS ONLY
     ) f
     JOIN "RAG".RAG_CHUNK c ON c.CHUNK_ID = f.CHUNK_ID
