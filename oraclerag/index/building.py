@@ -7,10 +7,8 @@ the old one: the old one goes first and searches are exact meanwhile, but for AL
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Unpack
 
 import oracledb
@@ -19,6 +17,7 @@ from oraclerag.database import Database, code_of, own_tables, translate
 from oraclerag.errors import Contention, InputError, OracleRagError, SpaceExhausted
 from oraclerag.index import ddl
 from oraclerag.index.design import Design, IndexOptions, Surroundings, Wish, design, wish
+from oraclerag.index.running import SECONDS, TABLE_IN_USE, run, unhurried
 from oraclerag.index.state import MIN_CHUNKS, IndexStatus, look, note, status
 from oraclerag.model.active import active_model
 from oraclerag.security import require_unrestricted
@@ -27,12 +26,8 @@ from oraclerag.statements import Statements
 __all__ = ["build", "build_when_worthwhile", "rebuild"]
 
 _NAME_TAKEN = "ORA-00955"
-_TABLE_IN_USE = "ORA-00054"
 _POOL_EXHAUSTED = "ORA-51962"
 _POLICY = "ORA-51987"
-_LOCK_SECONDS = 10  # per try, in the queue for the table's lock
-_SECONDS = 120.0
-_PAUSE = 0.5
 
 Said = Callable[[str], None]
 
@@ -67,7 +62,7 @@ def build_when_worthwhile(database: Database) -> IndexStatus:
 
 def _make(database: Database, asked: Wish, said: Said, *, force: bool, replace: bool) -> IndexStatus:
     schema = database.schema
-    with database.connect() as connection, _unhurried(connection):
+    with database.connect() as connection, unhurried(connection):
         require_unrestricted(connection, schema, "Who builds the vector index")  # it would hold what he sees
         found = look(connection, schema)
         if not found.exists or replace:
@@ -109,16 +104,16 @@ def _create(
     dropped = False
     try:
         if found.exists:
-            _ddl(connection, ddl.drop(schema))
+            run(connection, ddl.drop(schema))
             dropped = True
         try:
-            _ddl(connection, ddl.create(schema, found.column, wanted))
+            run(connection, ddl.create(schema, found.column, wanted))
         except oracledb.DatabaseError as error:
             if code_of(error) != _POLICY or asked.include:
                 raise
             # a policy that this user does not see in the dictionary
             wanted = dataclasses.replace(wanted, included=())
-            _ddl(connection, ddl.create(schema, found.column, wanted))
+            run(connection, ddl.create(schema, found.column, wanted))
     except oracledb.DatabaseError as error:
         # Another process was quicker, where there is an index now; else the name is something else's.
         if code_of(error) == _NAME_TAKEN and look(connection, schema).exists:
@@ -143,7 +138,7 @@ def _rebuild_online(
     said(f"Rebuilding the vector index over {found.chunks:,} chunks, online: changes and searches go on.")
     accuracy = found.built.accuracy if found.built is not None else wanted.accuracy
     try:
-        _ddl(connection, ddl.rebuild_online(schema, asked.parallel))
+        run(connection, ddl.rebuild_online(schema, asked.parallel))
     except oracledb.DatabaseError as error:
         raise _explained(connection, schema, error, wanted, found, dropped=False) from error
     note(connection, schema, Design("IVF", accuracy, None, (), online=True), found, chosen=False)
@@ -161,10 +156,10 @@ def _explained(
     """Give the toolkit's error of what stood against a build."""
     left = " The old index is gone: searches are exact." if dropped else ""
     code = code_of(error)
-    if code == _TABLE_IN_USE:
+    if code == TABLE_IN_USE:
         return Contention(
-            f"RAG_CHUNK was in use for {_SECONDS:.0f} seconds: a transaction that changes it did not end "
-            f"({_TABLE_IN_USE}).{left}",
+            f"RAG_CHUNK was in use for {SECONDS:.0f} seconds: a transaction that changes it did not end "
+            f"({TABLE_IN_USE}).{left}",
             hint="Stop the workers for the build, or build it online (--online, 26ai).",
         )
     if code == _POOL_EXHAUSTED and wanted.kind == "HNSW":
@@ -189,37 +184,6 @@ def _explained(
 def _pool_megabytes(rows: int, dimensions: int) -> int:
     """Give what a graph takes: 1.3 times its vectors of FLOAT32."""
     return max(1, -(-13 * rows * dimensions * 4 // 10_000_000))
-
-
-def _ddl(connection: oracledb.Connection, statement: str) -> None:
-    """Run a statement of DDL; changes of the table that are under way are waited for."""
-    end = time.monotonic() + _SECONDS
-    with connection.cursor() as cursor:
-        cursor.execute(f"ALTER SESSION SET DDL_LOCK_TIMEOUT = {_LOCK_SECONDS}")
-        try:
-            while True:
-                try:
-                    cursor.execute(statement)
-                    return
-                except oracledb.DatabaseError as error:
-                    if code_of(error) != _TABLE_IN_USE or time.monotonic() >= end:
-                        raise
-                time.sleep(_PAUSE)
-        finally:
-            with contextlib.suppress(oracledb.Error):  # the connection may be gone
-                cursor.execute("ALTER SESSION SET DDL_LOCK_TIMEOUT = 0")
-
-
-@contextlib.contextmanager
-def _unhurried(connection: oracledb.Connection) -> Iterator[None]:
-    """Let a build take as long as it does: the bound of round trips is meant for searches and batches."""
-    bound = connection.call_timeout
-    connection.call_timeout = 0
-    try:
-        yield
-    finally:
-        if connection.is_healthy():  # on one that it has dropped, the driver (26.1) ends the process
-            connection.call_timeout = bound
 
 
 def _version(connection: oracledb.Connection) -> tuple[int, ...]:

@@ -14,8 +14,7 @@ import oracledb
 
 from oraclerag.database import Database, code_of, own_tables, translate
 from oraclerag.errors import InputError, OracleRagError, PrivilegeMissing, StatementFailed
-from oraclerag.index.building import _ddl as run_ddl
-from oraclerag.index.building import _unhurried as unhurried
+from oraclerag.index.running import run, unhurried
 from oraclerag.security import require_unrestricted
 from oraclerag.statements import Statements, identifier
 
@@ -136,7 +135,7 @@ def _create(connection: oracledb.Connection, schema: str, said: Said) -> None:
     first: oracledb.DatabaseError | None = None
     for form in ("text_create", "text_create_maintained"):
         try:
-            run_ddl(connection, statements[form])
+            run(connection, statements[form])
         except oracledb.DatabaseError as error:
             code = code_of(error)
             if code == _NAME_TAKEN and _look(connection, schema).exists:
@@ -157,7 +156,7 @@ def _create(connection: oracledb.Connection, schema: str, said: Said) -> None:
 
 def _drop(connection: oracledb.Connection, schema: str) -> bool:
     try:
-        run_ddl(connection, Statements("index", schema)["text_drop"])
+        run(connection, Statements("index", schema)["text_drop"])
     except oracledb.DatabaseError as error:
         if code_of(error) != _NO_INDEX:
             raise

@@ -14,7 +14,7 @@ import pytest
 
 from oraclerag import Scope, counts, index
 from oraclerag.errors import Contention, InputError, ModelNotActive, PrivilegeMissing, SpaceExhausted
-from oraclerag.index import building, state
+from oraclerag.index import building, running, state
 from oraclerag.index.design import INCLUDED
 from oraclerag.rag import Rag
 from tests.local.conftest import Account
@@ -133,12 +133,12 @@ def test_changes_that_are_under_way_are_waited_for(rag: Rag, monkeypatch: pytest
     rag.build_index(force=True)
     with rag.database.connect() as other, other.cursor() as cursor:
         cursor.execute("UPDATE RAG_CHUNK SET SECTION = 'x'")
-        monkeypatch.setattr(building, "_SECONDS", 0.0)
+        monkeypatch.setattr(running, "SECONDS", 0.0)
         with pytest.raises(Contention, match=r"RAG_CHUNK was in use .*ORA-00054") as raised:
             rag.rebuild_index(force=True)
         assert "Stop the workers" in str(raised.value.hint)
         assert rag.index_status().usable  # the old one
-        monkeypatch.setattr(building, "_SECONDS", 60.0)
+        monkeypatch.setattr(running, "SECONDS", 60.0)
         monkeypatch.setattr("time.sleep", lambda _: other.commit())
         assert rag.rebuild_index(force=True).usable
 
@@ -181,14 +181,14 @@ def test_a_policy_that_is_not_seen_keeps_columns_out(rag: Rag, monkeypatch: pyte
 
 def _refuse_create(monkeypatch: pytest.MonkeyPatch, code: int, words: str = "CREATE") -> None:
     """Let Oracle's error come where a statement with these words is run."""
-    run = building._ddl
+    run = building.run
 
     def refused(connection: oracledb.Connection, statement: str) -> None:
         if words in statement:
             raise oracledb.DatabaseError(SimpleNamespace(full_code=f"ORA-{code:05}", code=code))
         run(connection, statement)
 
-    monkeypatch.setattr(building, "_ddl", refused)
+    monkeypatch.setattr(building, "run", refused)
 
 
 def test_a_policy_of_the_dictionary_keeps_columns_out(rag: Rag, monkeypatch: pytest.MonkeyPatch) -> None:
