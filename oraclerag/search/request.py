@@ -48,7 +48,7 @@ class SearchOptions(TypedDict, total=False):
 
     * ``k``: hits at most (default: the setting).
     * ``prefer``: what fulfils these conditions comes before all others whatever its similarity.
-    * ``order``: "authority" puts validated resolutions first, newest first, then the rest by similarity.
+    * ``order``: "authority" puts the validated resolutions among the k hits first, newest first.
     * ``hybrid``: the words of the question count beside its meaning.
     * ``weights``: of vector and text in a hybrid search (default: 1, 1).
     * ``candidates``: how many rows each of the two gives to the fusion (default: 4 × k, at least 50).

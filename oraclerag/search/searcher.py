@@ -134,10 +134,23 @@ class Searcher:
         recheck = self._recheck
         if recheck is None or not recheck.needed(asked.sources):
             return self._search(connection, schema, asked)
-        return rechecked(
-            lambda k: self._search(connection, schema, asked.with_k(k)),
-            asked.k,
-            lambda keys: recheck.visible(connection, keys, asked.scope, borrowed=borrowed),
+
+        def search(wanted: Request) -> SearchResult:
+            return rechecked(
+                lambda k: self._search(connection, schema, wanted.with_k(k)),
+                wanted.k,
+                lambda keys: recheck.visible(connection, keys, wanted.scope, borrowed=borrowed),
+            )
+
+        found = search(asked)
+        if found or not found.codes or not asked.fallback:
+            return found
+        without = search(dataclasses.replace(asked, codes=()))  # what names the code may no longer be seen
+        return dataclasses.replace(
+            without,
+            codes_missing=found.codes,
+            statements=found.statements + without.statements,
+            seconds=found.seconds + without.seconds,
         )
 
     def _search(self, connection: oracledb.Connection, schema: str, asked: Request) -> SearchResult:

@@ -367,6 +367,20 @@ def test_all_that_are_left_are_found(rag: Rag, live: dict[str, Document]) -> Non
     assert ids(result) == order[27:]
 
 
+def test_a_code_that_only_revoked_texts_name_is_missing_and_fallen_back_from(
+    rag: Rag, live: dict[str, Document]
+) -> None:
+    live["1"] = Document("payment run 1: ORA-00060", owner="7")
+    rag.index_now(SourceKey("live", "1"))
+    del live["1"]
+    result = ask(rag, codes=["ORA-00060"])
+    assert (ids(result), result.codes_missing) == ([], ("ORA-00060",))
+    result = ask(rag, codes=["ORA-00060"], fallback=True)
+    assert (len(result), result.codes, result.codes_missing) == (5, (), ("ORA-00060",))
+    live["1"] = Document("payment run 1", owner="7")
+    rag.index_now(SourceKey("live", "1"))
+
+
 def test_without_a_recheck_there_is_no_more_to_send(rag: Rag, local_database: LocalDatabase) -> None:
     rag.search("invoices", scope=OWNER, source="page")
     before = local_database.round_trips
