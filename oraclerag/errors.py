@@ -342,8 +342,9 @@ class IndexingTimeout(IndexingError):
 class ProviderError(OracleRagError):
     """The endpoint of a language model gave no answer.
 
-    ``status`` is HTTP's, ``provider_code`` the endpoint's own word for it, ``retry_after`` the seconds that it asked to
-    wait; None where there are none. ``partial`` is the text that had come before (never in the message).
+    ``status`` is HTTP's, ``provider_code`` the endpoint's own word for it, ``parameter`` the one that it is about,
+    ``retry_after`` the seconds that it asked to wait; None where there are none. ``partial`` is the text that had come
+    before (never in the message).
     """
 
     code = "PROVIDER"
@@ -355,12 +356,14 @@ class ProviderError(OracleRagError):
         hint: str | None = None,
         status: int | None = None,
         provider_code: str | None = None,
+        parameter: str | None = None,
         retry_after: float | None = None,
         partial: str = "",
     ) -> None:
         super().__init__(message, hint=hint)
         self.status = status
         self.provider_code = provider_code
+        self.parameter = parameter
         self.retry_after = retry_after
         self.partial = partial
 

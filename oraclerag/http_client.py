@@ -171,10 +171,11 @@ class Unsaid:
 
 
 class _Spoken(NamedTuple):
-    """An error in a body: the endpoint's word for it, and its sentence."""
+    """An error in a body: the endpoint's word for it, its sentence, and which parameter it is about."""
 
-    code: str | None
-    message: str
+    code: str | None = None
+    message: str = ""
+    parameter: str | None = None
 
 
 def _spoken(tree: Any) -> _Spoken | None:
@@ -193,7 +194,8 @@ def _spoken(tree: Any) -> _Spoken | None:
     if inside.get("type") in _BY_CODE and code not in _BY_CODE:
         code = str(inside["type"])
     message = next((inside[name] for name in ("message", "detail") if isinstance(inside.get(name), str)), "")
-    return _Spoken(code, message)
+    parameter = inside.get("param")
+    return _Spoken(code, message, parameter if isinstance(parameter, str) else None)
 
 
 def failure(
@@ -210,7 +212,7 @@ def failure(
             f"redirect is followed.",
             status=status,
         )
-    spoken = _spoken(tree) or _Spoken(None, "")
+    spoken = _spoken(tree) or _Spoken()
     return _error(status, spoken, headers, unsaid, now)
 
 
@@ -219,7 +221,7 @@ def failure_inside(tree: Any, *, unsaid: Unsaid, headers: Mapping[str, str], now
     first = tree[0] if isinstance(tree, list) and tree else tree
     if not isinstance(first, dict) or not (first.get("error") or first.get("object") == "error"):
         return None
-    return _error(200, _spoken(first) or _Spoken(None, ""), headers, unsaid, now)
+    return _error(200, _spoken(first) or _Spoken(), headers, unsaid, now)
 
 
 def _error(
@@ -238,6 +240,7 @@ def _error(
         f"The endpoint answered {told}{': ' + message if message else ''}".rstrip(".") + ".",
         status=meant,
         provider_code=code,
+        parameter=None if spoken.parameter is None else unsaid.said(spoken.parameter)[:60],
         retry_after=retry_after(headers, time.time() if now is None else now),
         hint=_HINTS.get((spoken.code or "").lower()),
     )

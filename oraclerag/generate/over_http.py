@@ -6,17 +6,18 @@ Nothing is held between calls, so that a thousand of them leave no connection op
 from __future__ import annotations
 
 import contextlib
+import logging
 import time
 from collections.abc import Callable, Iterator
 from collections.abc import Generator as Pieces
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import httpx_sse
 
-from oraclerag import http_client
-from oraclerag.errors import AnswerInterrupted, ConfigurationError, ProviderError
+from oraclerag import http_client, log
+from oraclerag.errors import AnswerInterrupted, ConfigurationError, ProviderError, ProviderRefused
 from oraclerag.generate.completion import Assembly, joined, tree_of, whole
 from oraclerag.generate.stream import Stream
 from oraclerag.http_client import Attempts, Unsaid
@@ -24,14 +25,23 @@ from oraclerag.records import Generation, Prompt
 
 __all__ = ["OverHttp"]
 
+_LOGGER = logging.getLogger(__name__)
+
+# What models that reason, and older gateways, refuse by these words.
+_OPTIONAL = frozenset({"max_tokens", "stream_options", "temperature"})
+_UNSUPPORTED = frozenset({"unknown_parameter", "unsupported_parameter", "unsupported_value"})
+
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverHttp:
     """Writes answers with a language model behind ``base_url``, which lies before ``/chat/completions``.
 
     ``timeout`` is in seconds without a byte; ``max_tokens`` limits an answer. What failed is tried again as
-    ``attempts`` says, while no text has come: what was passed on is not taken back. ``now`` is the time in seconds
-    since 1970.
+    ``attempts`` says, while no text has come: what was passed on is not taken back. A parameter that the model does not
+    know is left out from then on (``refused``), ``max_tokens`` is called ``max_completion_tokens``. ``now`` is the time
+    in seconds since 1970.
     """
 
     base_url: str
@@ -42,6 +52,7 @@ class OverHttp:
     timeout: float = 60.0
     attempts: Attempts = field(default_factory=Attempts, repr=False)
     now: Callable[[], float] = field(default=time.time, repr=False)
+    refused: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         key = self.api_key
@@ -60,18 +71,30 @@ class OverHttp:
 
     def generate(self, prompt: Prompt) -> Generation:
         """Give the answer when it is complete. Raises ProviderError."""
-        return self.attempts.call(lambda: self._once(prompt))
+        return self._answered(lambda: self._once(prompt))
 
     def stream(self, prompt: Prompt) -> Stream:
         """Give the answer piece by piece as it arrives. Iterating raises ProviderError."""
         return Stream(self._pieces(prompt))
+
+    def _answered(self, ask: Callable[[], T]) -> T:
+        """Ask until there is an answer or an error that stays."""
+        while True:
+            try:
+                return self.attempts.call(ask)
+            except ProviderRefused as error:
+                known = error.provider_code in _UNSUPPORTED and error.parameter in _OPTIONAL - self.refused
+                if not known or error.parameter is None:
+                    raise
+                self.refused.add(error.parameter)
+                log.event(_LOGGER, logging.WARNING, "parameter", f"The model takes no {error.parameter}.")
 
     def _once(self, prompt: Prompt) -> Generation:
         with http_client.transport(), self._asked(prompt, stream=False) as response:
             return self._whole(response, self._unsaid(prompt))
 
     def _pieces(self, prompt: Prompt) -> Pieces[str, None, Generation]:
-        with self.attempts.call(lambda: self._begun(prompt)) as reading:
+        with self._answered(lambda: self._begun(prompt)) as reading:
             piece = reading.first
             while piece is not None:
                 yield piece
@@ -98,11 +121,14 @@ class OverHttp:
         asked: dict[str, Any] = {
             "model": self.model,
             "messages": [{name: joined(text) for name, text in message.items()} for message in prompt.messages],
-            "temperature": self.temperature,
-            "max_tokens": self.max_tokens,
         }
+        if "temperature" not in self.refused:
+            asked["temperature"] = self.temperature
+        asked["max_completion_tokens" if "max_tokens" in self.refused else "max_tokens"] = self.max_tokens
         if stream:
-            asked |= {"stream": True, "stream_options": {"include_usage": True}}
+            asked["stream"] = True
+            if "stream_options" not in self.refused:
+                asked["stream_options"] = {"include_usage": True}
         headers = {"Accept": "text/event-stream, application/json" if stream else "application/json"}
         if self.api_key is not None:
             headers["Authorization"] = f"Bearer {self.api_key}"

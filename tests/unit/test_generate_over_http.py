@@ -216,6 +216,51 @@ def test_who_asks_for_a_day_has_refused() -> None:
     assert caught.value.hint == "It asks to wait 86,400 seconds; at most 60 are waited."
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_parameter_that_a_model_does_not_know_is_left_out_from_then_on(streamed: bool) -> None:
+    def refusal(parameter: str, code: str) -> Reply:
+        return Reply(json.dumps({"error": {"code": code, "param": parameter, "message": "No."}}).encode(), 400)
+
+    with fake_llm(
+        refusal("max_tokens", "unsupported_parameter"),
+        refusal("temperature", "unsupported_value"),
+        refusal("stream_options", "unknown_parameter"),
+        Reply(completion("x"), headers=JSON),
+    ) as server:
+        generator = over_http(server)
+        for _ in range(2):
+            answer = "".join(generator.stream(prompt())) if streamed else generator.generate(prompt()).text
+            assert answer == "x"
+    if streamed:
+        assert len(server.asked) == 5
+    for asked in server.asked[-2:]:
+        assert asked["max_completion_tokens"] == 1024
+        assert not asked.keys() & {"max_tokens", "temperature", "stream_options"}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"code": "unsupported_parameter", "param": "messages"},
+        {"code": "unsupported_parameter", "param": "max_completion_tokens"},
+        {"code": "invalid_value", "param": "temperature"},
+        {"code": "unsupported_parameter"},
+        {"code": "unsupported_parameter", "param": ["max_tokens"]},
+    ],
+)
+def test_what_cannot_be_left_out_is_refused(error: dict[str, Any]) -> None:
+    with fake_llm(Reply(json.dumps({"error": error}).encode(), 400)) as server, pytest.raises(errors.ProviderRefused):
+        over_http(server).generate(prompt())
+    assert len(server.asked) == 1
+
+
+def test_who_refuses_a_parameter_again_and_again_is_asked_no_more() -> None:
+    body = b'{"error": {"code": "unsupported_parameter", "param": "max_tokens"}}'
+    with fake_llm(Reply(body, 400)) as server, pytest.raises(errors.ProviderRefused):
+        over_http(server).generate(prompt())
+    assert len(server.asked) == 2
+
+
 # -- streams ----------------------------------------------------------------------------------------------------------
 
 STREAM = event("Señor ") + event("😀") + event(" ok", "stop") + DONE
