@@ -130,9 +130,9 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "approximate",
         "Approximate search",
-        "pgvector's ivfflat and hnsw, used by every APPROX; TARGET ACCURACY is a share of the lists that are read (1/3 at"
-        " 90 %, all at 100 %), recall and order of near-equal hits are pgvector's; INCLUDE is checked and does nothing,"
-        " ONLINE blocks as any build does, REBUILD keeps the number of lists",
+        "pgvector's ivfflat and hnsw, used by every APPROX; TARGET ACCURACY is a share of the lists that are read (1/3"
+        " at 90 %, all at 100 %), recall and order of near-equal hits are pgvector's; INCLUDE is checked and does"
+        " nothing, ONLINE blocks as any build does, REBUILD keeps the number of lists",
         "Oracle's own indexes, used where the optimizer finds them cheaper",
         lambda r: bool(r.words & {"APPROX", "APPROXIMATE"}) or (r.follows("VECTOR", "INDEX") and _ddl(r)),
     ),

@@ -1,4 +1,4 @@
-"""Vector functions and operators, and embeddings."""
+"""Vector functions and operators, and what models make of texts: embeddings, and scores of pairs."""
 
 from __future__ import annotations
 
@@ -182,30 +182,36 @@ class EmbedCall(Node):
             super().write(output)
 
 
-def _embedding(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
-    """Read VECTOR_EMBEDDING: a parameter over a bind or literal, else a call that announces texts."""
+def _model_using(parser: ExpressionParser, function: str) -> tuple[str, str, int]:
+    """Read ``(model USING``: the model's owner and name, and where that stands."""
     parser.need("(")
     token = parser.token
     if token.kind not in ("word", "quoted"):
-        raise OraError(904, "the model of VECTOR_EMBEDDING must be named by an identifier", token.position)
+        raise OraError(904, f"the model of {function} must be named by an identifier", token.position)
     chain = [parser.identifier()]
     while parser.accept("."):
         chain.append(parser.identifier())
     if len(chain) > 2:
         parser.unexpected()
-    owner, model = chain if len(chain) == 2 else (parser.names.user, chain[0])
     parser.need("USING")
     if parser.at("*"):
-        parser.unsupported("VECTOR_EMBEDDING(... USING *)")
+        parser.unsupported(f"{function}(... USING *)")
+    owner, model = chain if len(chain) == 2 else (parser.names.user, chain[0])
+    return owner, model, token.position
+
+
+def _embedding(parser: ExpressionParser, name: str) -> Node:
+    """Read VECTOR_EMBEDDING: a parameter over a bind or literal, else a call that announces texts."""
+    owner, model, named_at = _model_using(parser, name)
     value = parser.expression()
     parser.need("AS")
     position, attribute = parser.token.position, parser.identifier()
     parser.need(")")
     dimensions = parser.names.model_dimensions(owner, model)
     if dimensions is None:
-        raise OraError(40284, "model does not exist", token.position)
+        raise OraError(40284, "model does not exist", named_at)
     if parser.names.model_input(owner, model) == _PAIR:
-        raise OraError(40290, "model incompatible with data mining function", token.position)
+        raise OraError(40290, "model incompatible with data mining function", named_at)
     if attribute != parser.names.model_input(owner, model):
         message = f"unimplemented feature: the model {model} has no input {attribute} (nor would Oracle take it)"
         raise OraError(3001, message, position)
@@ -225,21 +231,9 @@ def _embedding(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
     return Node("(SELECT ", call, ")", type="vector")
 
 
-def _prediction(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
+def _prediction(parser: ExpressionParser, name: str) -> Node:
     """Read PREDICTION(model USING text AS DATA1, text AS DATA2) of a reranker: the pair is announced as one text."""
-    parser.need("(")
-    token = parser.token
-    if token.kind not in ("word", "quoted"):
-        raise OraError(904, "the model of PREDICTION must be named by an identifier", token.position)
-    chain = [parser.identifier()]
-    while parser.accept("."):
-        chain.append(parser.identifier())
-    if len(chain) > 2:
-        parser.unexpected()
-    owner, model = chain if len(chain) == 2 else (parser.names.user, chain[0])
-    parser.need("USING")
-    if parser.at("*"):
-        parser.unsupported("PREDICTION(... USING *)")
+    owner, model, named_at = _model_using(parser, name)
     given: dict[str, Node] = {}
     while True:
         value = parser.expression()
@@ -252,9 +246,9 @@ def _prediction(parser: ExpressionParser, name: str) -> Node:  # noqa: ARG001
             break
     parser.need(")")
     if parser.names.model_dimensions(owner, model) is None:
-        raise OraError(40284, "model does not exist", token.position)
+        raise OraError(40284, "model does not exist", named_at)
     if parser.names.model_input(owner, model) != _PAIR:
-        raise OraError(40290, "model incompatible with data mining function", token.position)
+        raise OraError(40290, "model incompatible with data mining function", named_at)
     if set(given) != set(_PAIR.split(",")):
         raise OraError(3001, "unimplemented feature: PREDICTION of other attributes than DATA1 and DATA2", position)
     parser.accesses.append(Access(owner, model, "SELECT", "MINING MODEL"))
