@@ -181,7 +181,7 @@ def test_a_policy_that_is_not_seen_keeps_columns_out(rag: Rag, monkeypatch: pyte
 
 def _refuse_create(monkeypatch: pytest.MonkeyPatch, code: int, words: str = "CREATE") -> None:
     """Let Oracle's error come where a statement with these words is run."""
-    run = building.run
+    run = running.run
 
     def refused(connection: oracledb.Connection, statement: str) -> None:
         if words in statement:
