@@ -28,7 +28,7 @@ QUESTION = "late payments of supplier invoices"
 OWNERS = (None, "7", "8", "team:ap")
 ENTRIES = [
     Entry(f"{tenant}/{visibility}/{owner}", f"late payments of {tenant}", tenant=tenant, visibility=visibility, owner=owner)
-    for tenant, visibility, owner in itertools.product(("acme", "globex", "ACME"), ("SHARED", "OWNER", "HIDDEN"), OWNERS)
+    for tenant, visibility, owner in itertools.product(("acme", "globex", "ACME", "acme "), ("SHARED", "OWNER", "HIDDEN"), OWNERS)
 ]  # fmt: skip
 
 SCOPES = {
@@ -45,6 +45,7 @@ SCOPES = {
     "another tenant": Scope(tenant="globex", owner="7"),
     "manager of another": Scope(tenant="globex", manager=True),
     "no such tenant": Scope(tenant="nobody", manager=True),
+    "a blank behind": Scope(tenant="acme ", manager=True),
     "a wildcard tenant": Scope(tenant="%", manager=True),
     "default tenant": Scope(tenant="main", manager=True),
 }
@@ -192,6 +193,20 @@ def _diverse(rag: Rag, account: Account, scope: Scope) -> set[str]:
     return {hit.source.id for hit in rag.search(QUESTION, scope=scope, k=100, diversity=0.5)}
 
 
+def _all_at_once(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    """Options that each write a part of the statement, on a connection that is lent, and what is around the hits."""
+    with account.connect() as connection:
+        found = rag.search(
+            f"{QUESTION}: ORA-00060", scope=scope, k=100, connection=connection, hybrid=True, diversity=0.2,
+            prefer={"$or": [{"source_id": {"$like": "%"}}, {"module": "AP"}]}, order="authority", fallback=True,
+            filter={"$or": [{"source_type": "task"}, {"$not": {"module": "AP"}}]}, source="task", min_score=-1,
+        )  # fmt: skip
+        passages = rag.expand(found, scope=scope, how="parent", connection=connection)
+        kept = rag.fetch([hit.key for hit in found], scope=scope, connection=connection)
+    assert {passage.source for passage in passages} == {chunk.source for chunk in kept} == {hit.source for hit in found}
+    return {hit.source.id for hit in found}
+
+
 EVERY_WAY: dict[str, Read] = {
     "search": _library,
     "approximate search": _approximate,
@@ -212,6 +227,7 @@ EVERY_WAY: dict[str, Read] = {
     "section": _section,
     "parent": _parent,
     "diversity": _diverse,
+    "all at once": _all_at_once,
 }
 
 
