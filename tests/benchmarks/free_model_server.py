@@ -6,14 +6,14 @@ A few texts at a time (the check of a model, a question) are embedded as ever.
 from __future__ import annotations
 
 import contextlib
-import subprocess
 import sys
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from oraclerag.local import LocalDatabase, models
 from oraclerag.local.__main__ import main
+from tests.benchmarks.own_process import started_by
 
 __all__ = ["free_model_database"]
 
@@ -31,18 +31,9 @@ class FreeModels(models.OnnxModels):
         return [_VECTOR] * len(texts)
 
 
-@contextlib.contextmanager
-def free_model_database(directory: Path) -> Iterator[LocalDatabase]:
+def free_model_database(directory: Path) -> contextlib.AbstractContextManager[LocalDatabase]:
     """Start it, and stop it at the end of the block."""
-    command = [sys.executable, "-m", __name__, "--data-dir", str(directory)]
-    directory.mkdir(mode=0o700)
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
-        assert child.stdout is not None
-        try:
-            assert child.stdout.readline() == b"ready\n"
-            yield LocalDatabase(directory)
-        finally:
-            child.terminate()
+    return started_by(__name__, directory)
 
 
 if __name__ == "__main__":

@@ -8,15 +8,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import subprocess
 import sys
 import tempfile
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from oraclerag.local import LocalDatabase, models
 from oraclerag.local.__main__ import main
+from tests.benchmarks.own_process import started_by
 
 __all__ = ["FILE", "RememberingModels", "remembering_database"]
 
@@ -57,18 +57,9 @@ class RememberingModels(models.OnnxModels):
         return hashlib.blake2b(f"{digest} {text}".encode(), digest_size=_KEY).digest()
 
 
-@contextlib.contextmanager
-def remembering_database(directory: Path) -> Iterator[LocalDatabase]:
+def remembering_database(directory: Path) -> contextlib.AbstractContextManager[LocalDatabase]:
     """Start it, and stop it at the end of the block."""
-    command = [sys.executable, "-m", __name__, "--data-dir", str(directory)]
-    directory.mkdir(mode=0o700)
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
-        assert child.stdout is not None
-        try:
-            assert child.stdout.readline() == b"ready\n"
-            yield LocalDatabase(directory)
-        finally:
-            child.terminate()
+    return started_by(__name__, directory)
 
 
 if __name__ == "__main__":
