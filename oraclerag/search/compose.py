@@ -12,18 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from oraclerag.database import in_list
 from oraclerag.search import fusion
 from oraclerag.search.predicate import conditions
 from oraclerag.statements import identifier, quoted
 
 if TYPE_CHECKING:
     from oraclerag.model.active import ActiveModel
-    from oraclerag.scope import Scope
     from oraclerag.search.fusion import TextLeg
     from oraclerag.search.request import Request
 
-__all__ = ["COLUMNS", "Statement", "compose", "concatenated", "long_metadata", "pieces"]
+__all__ = ["COLUMNS", "Statement", "compose", "concatenated", "pieces"]
 
 # The driver declares a text four times as long as it is: over 4,000 it would be a LONG, which no function takes
 # (ORA-01461).
@@ -165,22 +163,6 @@ WHERE {conditions_outside}
 ORDER BY {", ".join(by)}{last}""",
         binds,
         (*COLUMNS, *more_columns),
-    )
-
-
-def long_metadata(schema: str, scope: Scope, ids: Sequence[int]) -> Statement:
-    """Build the statement that fetches metadata which were too long for the search, by chunk id.
-
-    It asks for the scope again: between two statements a chunk may have become another's. As text here too: of a JSON
-    column the driver makes numbers Decimal.
-    """
-    listed, binds = in_list(ids)
-    allowed, allowed_binds = scope.predicate("c")
-    return Statement(
-        f"SELECT c.CHUNK_ID, JSON_SERIALIZE(c.METADATA RETURNING CLOB) AS METADATA_TEXT\n"
-        f"FROM {quoted(schema, 'schema')}.RAG_CHUNK c\n"
-        f"WHERE {allowed} AND (c.CHUNK_ID IN ({listed}))",
-        {**binds, **allowed_binds},
     )
 
 

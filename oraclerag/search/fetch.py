@@ -13,7 +13,8 @@ from oraclerag.database import in_list, own_tables, parts
 from oraclerag.errors import InputError
 from oraclerag.records import Passage, SourceKey, StoredChunk
 from oraclerag.search import expand
-from oraclerag.search.compose import Statement, long_metadata
+from oraclerag.search.compose import Statement
+from oraclerag.search.long_metadata import long_metadata
 from oraclerag.statements import quoted
 
 if TYPE_CHECKING:
@@ -130,12 +131,9 @@ def chunks(connection: oracledb.Connection, schema: str, scope: Scope, wanted: _
                 found[chunk.chunk_id] = chunk
                 if not complete:
                     cut_off.append(chunk.chunk_id)
-        for ids in parts(cut_off):  # metadata longer than a VARCHAR2
-            statement = long_metadata(schema, scope, ids)
-            with connection.cursor() as cursor:
-                cursor.execute(statement.text, dict(statement.binds), fetch_lobs=False)
-                for chunk_id, text in cursor:
-                    found[chunk_id] = dataclasses.replace(found[chunk_id], metadata=json.loads(text) if text else {})
+        for some in long_metadata(connection, schema, scope, cut_off):
+            for chunk_id, metadata in some.items():
+                found[chunk_id] = dataclasses.replace(found[chunk_id], metadata=metadata)
     return _in_order(wanted, list(found.values()))
 
 

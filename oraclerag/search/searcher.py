@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,17 +17,17 @@ from oraclerag.database import (
     bind_types,
     code_of,
     own_tables,
-    parts,
 )
 from oraclerag.errors import InputError
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.records import SearchResult
 from oraclerag.scope import Scope
 from oraclerag.search import diversify
-from oraclerag.search.compose import COLUMNS, Statement, compose, concatenated, long_metadata, pieces
+from oraclerag.search.compose import COLUMNS, Statement, compose, concatenated, pieces
 from oraclerag.search.fusion import MORE_COLUMNS
 from oraclerag.search.given_vector import checked_length
 from oraclerag.search.hits import hit_of
+from oraclerag.search.long_metadata import long_metadata
 from oraclerag.search.plan import Plan, choose
 from oraclerag.search.question import cut
 from oraclerag.search.rechecked import Visible, rechecked
@@ -254,8 +253,8 @@ class Searcher:
         ]
         if cut_off:  # longer than a VARCHAR2
             found: dict[int, Mapping[str, Any]] = {}
-            for part in parts(cut_off):
-                found |= _metadata(connection, long_metadata(state.model.schema, asked.scope, part))
+            for some in long_metadata(connection, state.model.schema, asked.scope, cut_off):
+                found |= some
                 sent += 1
             hits = tuple(
                 dataclasses.replace(hit, metadata=found[hit.chunk_id]) if hit.chunk_id in found else hit for hit in hits
@@ -292,12 +291,6 @@ def _refuse_ignored_case(connection: oracledb.Connection, schema: str) -> None:
             "which would let one tenant into another's data: nothing is searched in it.",
             hint="Search on a connection of its own, or run ALTER SESSION SET NLS_COMP = BINARY on this one first.",
         )
-
-
-def _metadata(connection: oracledb.Connection, statement: Statement) -> dict[int, Mapping[str, Any]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement.text, dict(statement.binds), fetch_lobs=False)
-        return {int(chunk_id): json.loads(text) for chunk_id, text in cursor if text is not None}
 
 
 def _embed(connection: oracledb.Connection, model: ActiveModel, text: str) -> Any:

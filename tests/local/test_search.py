@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,8 @@ from oraclerag.errors import (
 from oraclerag.local import LocalDatabase
 from oraclerag.model import drop_model, list_models, load_model, use_model
 from oraclerag.rag import Rag
-from oraclerag.search import Statement, searcher
-from oraclerag.search.compose import long_metadata
+from oraclerag.search import searcher
+from oraclerag.search.long_metadata import long_metadata
 from oraclerag.testing import tiny_model
 from tests.local.conftest import Account
 from tests.local.library import Entry, ids, install, settings_of, shelve
@@ -175,7 +175,7 @@ def test_metadata_longer_than_a_varchar2_arrives_whole(account: Account, tiny_fi
 def test_metadata_that_are_fetched_later_are_within_the_scope_too(
     account: Account, tiny_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def moved(*arguments: Any) -> Statement:
+    def moved(*arguments: Any) -> Iterator[dict[int, Mapping[str, Any]]]:
         with account.connect() as other, other.cursor() as cursor:
             cursor.execute("UPDATE RAG_CHUNK SET TENANT_ID = 'another'")
             other.commit()
