@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from oraclerag.search.compose import Statement
+from oraclerag.search.fusion import RANK_CONSTANT
 from oraclerag.statements import identifier, quoted
 
 __all__ = ["APART", "candidates", "choose", "chosen", "with_distances"]
@@ -124,7 +125,7 @@ def _relevance(named: Sequence[Mapping[str, Any]], weights: tuple[float, float])
         return [1 - float(one["DISTANCE"]) for one in named]
     credit = [
         sum(
-            weight / (60 + one[rank])
+            weight / (RANK_CONSTANT + one[rank])
             for weight, rank in zip(weights, ("VECTOR_RANK", "TEXT_RANK"), strict=True)
             if one[rank] is not None
         )

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from oraclerag.search.text_query import Term, TextQuery
 
-__all__ = ["INDEX", "MORE_COLUMNS", "RANKS", "TextLeg", "columns_outside", "fused"]
+__all__ = ["INDEX", "MORE_COLUMNS", "RANKS", "RANK_CONSTANT", "TextLeg", "columns_outside", "fused"]
 
 INDEX = "RAG_CHUNK_TEXT_IDX"
 """The CONTEXT index over RAG_CHUNK.CONTENT."""
@@ -24,10 +24,12 @@ INDEX = "RAG_CHUNK_TEXT_IDX"
 MORE_COLUMNS = ("VECTOR_RANK", "TEXT_RANK", "VECTOR_FOUND", "TEXT_PENDING")
 """What a hybrid search gives beside the columns of every search."""
 
+RANK_CONSTANT = 60
+"""The greater, the less do the first ranks of a leg outweigh those behind them."""
+
 RANKS = ("FUSED", "VECTOR_RANK", "TEXT_RANK")
 """What :func:`fused` gives beside CHUNK_ID."""
 
-_RANK_CONSTANT = 60
 _PLAIN_WORDS = 16
 _PATTERN_BYTES = 512  # the longest regular expression that Oracle takes
 
@@ -76,12 +78,12 @@ def fused(leg: TextLeg, nearest: str, schema: str, where: Sequence[str], label: 
 SELECT r.CHUNK_ID, SUM(r.CREDIT) AS FUSED, MAX(r.VECTOR_RANK) AS VECTOR_RANK, MAX(r.TEXT_RANK) AS TEXT_RANK
 FROM (
  SELECT v.CHUNK_ID, v.PLACE AS VECTOR_RANK, TO_NUMBER(NULL) AS TEXT_RANK,
-        :vector_weight / ({_RANK_CONSTANT} + v.PLACE) AS CREDIT
+        :vector_weight / ({RANK_CONSTANT} + v.PLACE) AS CREDIT
  FROM (SELECT b.CHUNK_ID, ROW_NUMBER() OVER (ORDER BY b.DISTANCE, b.CHUNK_ID) AS PLACE FROM (
 {nearest}
  ) b WHERE b.DISTANCE IS NOT NULL) v
  UNION ALL
- SELECT t.CHUNK_ID, TO_NUMBER(NULL), t.PLACE, :text_weight / ({_RANK_CONSTANT} + t.PLACE)
+ SELECT t.CHUNK_ID, TO_NUMBER(NULL), t.PLACE, :text_weight / ({RANK_CONSTANT} + t.PLACE)
  FROM (SELECT b.CHUNK_ID, ROW_NUMBER() OVER (ORDER BY b.TEXT_SCORE DESC, b.CHUNK_ID) AS PLACE FROM (
   SELECT c.CHUNK_ID, SCORE({label}) AS TEXT_SCORE
     FROM {schema}.RAG_CHUNK c
@@ -120,8 +122,8 @@ def _words_of_candidates(leg: TextLeg, nearest: str) -> str:
     weighed = "\n       + ".join(f"m.W{n} * LN(1 + COUNT(*) OVER () / (1 + SUM(m.W{n}) OVER ()))" for n in numbers)
     return f"""\
 SELECT p.CHUNK_ID, p.VECTOR_RANK, p.TEXT_RANK,
-  :vector_weight / ({_RANK_CONSTANT} + p.VECTOR_RANK)
-    + COALESCE(:text_weight / ({_RANK_CONSTANT} + p.TEXT_RANK), 0) AS FUSED
+  :vector_weight / ({RANK_CONSTANT} + p.VECTOR_RANK)
+    + COALESCE(:text_weight / ({RANK_CONSTANT} + p.TEXT_RANK), 0) AS FUSED
 FROM (
  SELECT o.CHUNK_ID, o.VECTOR_RANK,
         CASE WHEN o.WORDS > 0 THEN ROW_NUMBER() OVER (ORDER BY o.WORDS DESC, o.VECTOR_RANK) END AS TEXT_RANK
