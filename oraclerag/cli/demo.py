@@ -44,10 +44,10 @@ def demo(
     The data are a task tracker of some hundred rows; nothing that is printed is prepared.
     """
     from oraclerag.config import Settings
-    from oraclerag.search import MAX_K
     from oraclerag.demo.application import DATA
     from oraclerag.demo.run import MODEL, Demo, write_configuration
     from oraclerag.rag import Rag
+    from oraclerag.search import MAX_K
 
     screen = output(json)
     with local_errors():

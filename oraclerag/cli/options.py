@@ -23,16 +23,23 @@ if TYPE_CHECKING:
 __all__ = [
     "FAILED",
     "UNHEALTHY",
+    "Collections",
     "DocId",
     "Environment",
     "ErpVersion",
+    "Filters",
     "Groups",
     "Json",
+    "K",
     "Manager",
+    "MinScore",
     "Module",
+    "Months",
     "Owner",
+    "Since",
     "SourceName",
     "Tenant",
+    "Until",
 ]
 
 FAILED = 1
@@ -47,6 +54,22 @@ SourceName = Annotated[str | None, typer.Option("--source", metavar="NAME", help
 Owner = Annotated[str | None, typer.Option("--owner", metavar="ID", help="The person who asks.")]
 Groups = Annotated[list[str] | None, typer.Option("--group", metavar="ID", help="A team of theirs; repeatable.")]
 Manager = Annotated[bool, typer.Option("--manager", help="Ask as a manager: everything of the tenant.")]
+
+# What bounds a search.
+K = Annotated[int | None, typer.Option("-k", metavar="N", help="How many hits (default: search.k).")]
+Filters = Annotated[
+    list[str] | None,
+    typer.Option("--filter", metavar="FIELD=VALUE", help="A column, a field of the metadata, or JSON; repeatable."),
+]
+Collections = Annotated[
+    list[str] | None, typer.Option("--collection", metavar="NAME", help="Only this collection; repeatable.")
+]
+Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before (UTC, ISO 8601).")]
+Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Not after; a date has its day.")]
+Months = Annotated[int | None, typer.Option("--months", metavar="N", help="Not older than so many months.")]
+MinScore = Annotated[
+    float | None, typer.Option("--min-score", metavar="SCORE", help="The least similarity of a hit, up to 1.")
+]
 
 # What a report or an incident does not say of itself.
 Environment = Annotated[str | None, typer.Option("--env", metavar="ID", help="The environment, such as PROD-US-01.")]
@@ -83,6 +106,16 @@ def scope(tenant: str | None, owner: str | None, groups: list[str] | None, *, ma
     from oraclerag.scope import Scope
 
     return Scope(tenant=tenant, owner=owner, groups=tuple(groups or ()), manager=manager)
+
+
+def day_or_moment(text: str | None, option: str) -> dt.datetime | dt.date | None:
+    """Read the time that an option gives; one without hours is a date."""
+    if text is None:
+        return None
+    try:
+        return dt.date.fromisoformat(text) if len(text) == len("2026-01-31") else dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{option} takes a date or a time in ISO 8601, not {text!r}.") from None
 
 
 def moment(text: str | None, option: str) -> dt.datetime | None:

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import Annotated, Any, cast
 
 import typer
 
 from oraclerag.cli.filters import conditions
-from oraclerag.cli.options import Groups, Json, Manager, Owner, Tenant, opened, output, scope
+from oraclerag.cli.options import (
+    Collections,
+    Filters,
+    Groups,
+    Json,
+    K,
+    Manager,
+    MinScore,
+    Months,
+    Owner,
+    Since,
+    Tenant,
+    Until,
+    day_or_moment,
+    opened,
+    output,
+    scope,
+)
 
-__all__ = ["register", "time"]
+__all__ = ["register"]
 
 
 def register(app: typer.Typer) -> None:
@@ -24,20 +40,15 @@ def search(
     group: Groups = None,
     manager: Manager = False,
     tenant: Tenant = None,
-    k: Annotated[int | None, typer.Option("-k", metavar="N", help="How many hits (default: search.k).")] = None,
+    k: K = None,
     source: Annotated[
         list[str] | None, typer.Option("--source", metavar="NAME", help="Only this source; repeatable.")
     ] = None,
-    filter_: Annotated[
-        list[str] | None,
-        typer.Option("--filter", metavar="FIELD=VALUE", help="A column, a field of the metadata, or JSON; repeatable."),
-    ] = None,
-    collection: Annotated[
-        list[str] | None, typer.Option("--collection", metavar="NAME", help="Only this collection; repeatable.")
-    ] = None,
-    since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before (UTC, ISO 8601).")] = None,
-    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Not after; a date has its day.")] = None,
-    months: Annotated[int | None, typer.Option("--months", metavar="N", help="Not older than so many months.")] = None,
+    filter_: Filters = None,
+    collection: Collections = None,
+    since: Since = None,
+    until: Until = None,
+    months: Months = None,
     codes: Annotated[
         bool, typer.Option("--codes/--no-codes", help="Error codes in the question narrow it to texts naming them.")
     ] = True,
@@ -52,15 +63,14 @@ def search(
     accuracy: Annotated[
         int | None, typer.Option("--accuracy", metavar="PERCENT", help="Target of an approximate search.")
     ] = None,
-    min_score: Annotated[
-        float | None, typer.Option("--min-score", metavar="SCORE", help="The least similarity of a hit, up to 1.")
-    ] = None,
+    min_score: MinScore = None,
     hybrid: Annotated[bool, typer.Option("--hybrid", help="The question's words count beside its meaning.")] = False,
     weights: Annotated[
         str | None, typer.Option("--weights", metavar="V,T", help="Weights of vector and text, such as 1,0.5.")
     ] = None,
     candidates: Annotated[
-        int | None, typer.Option("--candidates", metavar="N", help="How many each of the two gives (default: 4 × k).")
+        int | None,
+        typer.Option("--candidates", metavar="N", help="How many each of them gives (default: 4 × k, 50 at least)."),
     ] = None,
     diversity: Annotated[
         float, typer.Option("--diversity", metavar="D", help="0 to 1: how much less a hit counts that is like another.")
@@ -87,8 +97,8 @@ def search(
         source=source or None,
         filter=conditions(filter_ or [], "--filter"),
         collections=collection or None,
-        since=time(since, "--since"),
-        until=time(until, "--until"),
+        since=day_or_moment(since, "--since"),
+        until=day_or_moment(until, "--until"),
         months=months,
         codes=codes,
         fallback=fallback,
@@ -134,16 +144,6 @@ def search(
     stale = sum(hit.stale for hit in result)
     if stale:
         screen.say(f"{stale} of them {'is' if stale == 1 else 'are'} about to change: a change waits in the queue.")
-
-
-def time(text: str | None, option: str) -> dt.datetime | dt.date | None:
-    """Read the time that an option gives; one without hours is a date."""
-    if text is None:
-        return None
-    try:
-        return dt.date.fromisoformat(text) if len(text) == len("2026-01-31") else dt.datetime.fromisoformat(text)
-    except ValueError:
-        raise typer.BadParameter(f"{option} takes a date or a time in ISO 8601, not {text!r}.") from None
 
 
 def _weights(text: str | None) -> tuple[float, float] | None:

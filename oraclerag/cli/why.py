@@ -7,8 +7,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from oraclerag.cli.filters import conditions
-from oraclerag.cli.options import Groups, Json, Manager, Owner, Tenant, opened, output, scope
-from oraclerag.cli.search import time
+from oraclerag.cli.options import (
+    Collections,
+    Filters,
+    Groups,
+    Json,
+    K,
+    Manager,
+    MinScore,
+    Months,
+    Owner,
+    Since,
+    Tenant,
+    Until,
+    day_or_moment,
+    opened,
+    output,
+    scope,
+)
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
@@ -32,19 +48,13 @@ def why(
     as_owner: Annotated[
         str | None, typer.Option("--as-owner", metavar="ID", help="With --manager: why this person does not find it.")
     ] = None,
-    k: Annotated[int | None, typer.Option("-k", metavar="N", help="How many hits (default: search.k).")] = None,
-    filter_: Annotated[
-        list[str] | None, typer.Option("--filter", metavar="FIELD=VALUE", help="As in the search; repeatable.")
-    ] = None,
-    collection: Annotated[
-        list[str] | None, typer.Option("--collection", metavar="NAME", help="Only this collection; repeatable.")
-    ] = None,
-    since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before (UTC, ISO 8601).")] = None,
-    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Not after; a date has its day.")] = None,
-    months: Annotated[int | None, typer.Option("--months", metavar="N", help="Not older than so many months.")] = None,
-    min_score: Annotated[
-        float | None, typer.Option("--min-score", metavar="SCORE", help="The least similarity of a hit, up to 1.")
-    ] = None,
+    k: K = None,
+    filter_: Filters = None,
+    collection: Collections = None,
+    since: Since = None,
+    until: Until = None,
+    months: Months = None,
+    min_score: MinScore = None,
     look: Annotated[bool, typer.Option("--look", help="Look into the source too: is it there now?")] = False,
     json: Json = False,
 ) -> None:
@@ -65,8 +75,8 @@ def why(
         k=k,
         filter=conditions(filter_ or [], "--filter"),
         collections=collection or None,
-        since=time(since, "--since"),
-        until=time(until, "--until"),
+        since=day_or_moment(since, "--since"),
+        until=day_or_moment(until, "--until"),
         months=months,
         min_score=min_score,
     )
