@@ -450,12 +450,18 @@ def execute_counted(
 
 _Value = TypeVar("_Value")
 
+_MAX_LISTED = 1000  # ORA-01795; later releases take more
+
 
 def padded(values: Sequence[_Value]) -> list[_Value]:
-    """Repeat the last value until the number of values is a power of two, so that few statement texts arise."""
+    """Repeat the last value until the number of values is a power of two, so that few statement texts arise.
+
+    Above 512 it is 1,000, so that what may be one list does not outgrow it.
+    """
     size = 1
     while size < len(values):
         size *= 2
+    size = max(min(size, _MAX_LISTED), len(values))
     return [*values, *[values[-1]] * (size - len(values))]
 
 

@@ -14,7 +14,7 @@ from oraclerag.records import NO_TENANT, Document
 
 __all__ = ["Scope"]
 
-MAX_PRINCIPALS = 1000
+MAX_PRINCIPALS = 1000  # what one list takes (ORA-01795; later releases take more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +109,11 @@ class Scope:
 
 
 def _padded(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Repeat the last value up to the next power of two, so that few statement texts arise."""
+    """Repeat the last value up to the next power of two, or the most that a list takes: few statement texts arise."""
     size = 1
     while size < len(values):
         size *= 2
+    size = min(size, MAX_PRINCIPALS)
     return values + values[-1:] * (size - len(values))
 
 

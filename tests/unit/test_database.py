@@ -309,7 +309,7 @@ def test_a_password_is_not_in_repr() -> None:
     assert "hunter2" not in repr(Settings(password="hunter2", wallet_password="hunter2"))
 
 
-@pytest.mark.parametrize(("count", "size"), [(1, 1), (2, 2), (3, 4), (32, 32), (33, 64)])
+@pytest.mark.parametrize(("count", "size"), [(1, 1), (2, 2), (3, 4), (32, 32), (33, 64), (513, 1000), (1000, 1000)])
 def test_lists_are_padded_to_powers_of_two(count: int, size: int) -> None:
     listed, binds = in_list(range(count))
     assert listed == ", ".join(f":e{n}" for n in range(size))

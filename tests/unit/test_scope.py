@@ -107,3 +107,10 @@ def test_values_are_binds_and_binds_are_used(owner: str | None, groups: list[str
     seen = set(binds.values()) - {"t'--"}
     assert seen == (set() if manager else set(groups) | ({owner} if owner is not None else set())) - {"t'--"}
     assert "HIDDEN" not in sql
+
+
+@pytest.mark.parametrize(("count", "size"), [(3, 4), (512, 512), (513, 1000), (1000, 1000)])
+def test_no_list_of_principals_is_longer_than_a_database_takes(count: int, size: int) -> None:
+    _, binds = Scope(tenant="acme", groups=[f"team:{number}" for number in range(count)]).predicate()
+    assert len(binds) == 1 + size
+    assert len(set(binds.values())) == 1 + count
