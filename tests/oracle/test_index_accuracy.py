@@ -16,6 +16,7 @@ del test_recall_is_that_of_the_index, test_oracles_own_function_is_asked_where_i
 
 def test_recall_lies_in_its_interval(rag: Rag) -> None:
     report = rag.index_accuracy(scope=ACME, sample=8, k=5, shares=[0.3])
+    assert [one.share for one in report.recalls] == [None, 0.3]
     for one in report.recalls:
         assert one.recall is not None
         assert one.chosen is not None
