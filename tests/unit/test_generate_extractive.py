@@ -55,6 +55,19 @@ def test_function_words_find_nothing_while_there_are_others() -> None:
     assert [text for text, _ in found] == ["Invoice disputes", "The dispute was opened by Acme."]
 
 
+def test_a_rare_word_counts_more_than_a_frequent_one() -> None:
+    found = quoted(prompt("alpha beta", "Alpha one. Alpha two. Alpha three. Beta one."))
+    assert found[0][0] == "Beta one."
+
+
+def test_an_identifier_counts_double() -> None:
+    assert quoted(prompt("alpha x7", "Alpha one. X7 one."))[0][0] == "X7 one."
+
+
+def test_a_question_of_function_words_alone_looks_for_them() -> None:
+    assert quoted(prompt("What is it?", "Other. It is so.")) == [("It is so.", "##1##")]
+
+
 def test_equals_stand_in_the_order_of_the_sources_and_once() -> None:
     asked = prompt("alpha", "Alpha one.", "Alpha two. Alpha one.", "alpha  ONE.")
     assert quoted(asked) == [("Alpha one.", "##1##"), ("Alpha two.", "##2##")]

@@ -270,6 +270,7 @@ STREAMS = {
     "crlf": STREAM.replace(b"\n", b"\r\n"),
     "cr": STREAM.replace(b"\n", b"\r"),
     "comments": b": hello\n\n" + STREAM.replace(b"data: ", b": ping\nid: 1\nretry: 5\ndata:"),
+    "events without data": STREAM.replace(b"data: ", b"id: 1\n\nevent: ping\n\ndata: "),
     "one event of several lines": STREAM.replace(b'"choices"', b'\ndata: "choices"'),
 }
 
@@ -311,7 +312,7 @@ def test_a_character_in_two_events_is_one() -> None:
 
 
 def test_usage_may_come_behind_the_end_and_null_content_is_an_empty_answer() -> None:
-    with fake_llm(Reply(event(None, "length") + USAGE + DONE, headers=EVENTS)) as server:
+    with fake_llm(Reply(event(None, "length") + event("") + USAGE + DONE, headers=EVENTS)) as server:
         stream = over_http(server).stream(prompt())
         assert list(stream) == []
     assert dataclasses.astuple(stream.generation) == ("", "m-1", "length", 5, 2)
@@ -375,6 +376,13 @@ def test_a_connection_lost_in_the_middle() -> None:
     assert caught.value.partial == "Half"
 
 
+def test_a_connection_lost_before_any_text_is_no_part_of_an_answer() -> None:
+    with fake_llm(Reply(event(""), headers=EVENTS, cut=True)) as server:
+        with pytest.raises(errors.ProviderUnavailable, match="RemoteProtocolError"):
+            list(over_http(server).stream(prompt()))
+        assert len(server.asked) == 4
+
+
 @pytest.mark.parametrize("broken", [b"", b": ping\n\n", event(None), b'data: {"error":{"code":429}}\n\n'])
 def test_a_stream_that_breaks_before_any_text_is_asked_again(broken: bytes) -> None:
     with fake_llm(Reply(broken, headers=EVENTS), Reply(STREAM, headers=EVENTS)) as server:
@@ -408,11 +416,13 @@ def test_who_stops_early_leaves_no_connection(how: str) -> None:
         assert server.hung_up.wait(20)
 
 
-def test_who_is_refused_leaves_no_connection() -> None:
-    with fake_llm(Reply(b'data: {"error":{"code":400}}\n\n', headers=EVENTS, waits_for_the_end=True)) as server:
+@pytest.mark.parametrize("before", [b"", event("a")])
+def test_who_is_refused_leaves_no_connection(before: bytes) -> None:
+    refusal = b'data: {"error":{"code":400}}\n\n'
+    with fake_llm(Reply(before + refusal, headers=EVENTS, waits_for_the_end=True)) as server:
         stream = over_http(server).stream(prompt())
         with pytest.raises(errors.ProviderRefused) as caught:
-            next(stream)
+            list(stream)
         assert caught.value.__traceback__ is not None  # which holds the frames, so nothing is merely collected
         assert server.hung_up.wait(20)
 

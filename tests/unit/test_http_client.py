@@ -147,6 +147,17 @@ def test_a_message_that_quotes_what_was_sent_is_left_out(message: str, shown: bo
     assert said == (message if shown else "(its message repeats the request and is not shown)")
 
 
+def test_a_code_is_cut_behind_what_is_blotted_out() -> None:
+    tree = {"error": {"code": "x" * 52 + "sk-hunter2", "param": "y" * 52 + "sk-hunter2"}}
+    error = failure(400, {}, tree, unsaid=Unsaid(secrets=("sk-hunter2",)))
+    assert "sk-" not in f"{error} {error.provider_code} {error.parameter}"
+
+
+def test_spent_money_is_not_waited_for() -> None:
+    error = failure(429, {}, {"error": {"code": "insufficient_quota"}}, unsaid=Unsaid())
+    assert (error.retryable, error.hint) == (False, "The account of the endpoint has nothing left to spend.")
+
+
 def test_a_body_in_any_shape_is_an_error_of_ours() -> None:
     trees: list[Any] = [None, [], {}, 5, "x", [5], {"error": []}, {"error": 5}, {"error": {"code": [], "message": {}}}]
     for tree in trees:
