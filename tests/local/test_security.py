@@ -29,7 +29,7 @@ from oraclerag.security.scripts import statements_of
 from oraclerag.statements import root
 from tests.local import test_isolation
 from tests.local.conftest import Account
-from tests.local.library import Entry, install, settings_of, shelve
+from tests.local.library import Entry, install, load_reranker, settings_of, shelve
 
 pytestmark = pytest.mark.one_size
 
@@ -37,6 +37,8 @@ pytestmark = pytest.mark.one_size
 @pytest.fixture(scope="module")
 def rag(module_account: Account, tiny_file: Path) -> Iterator[Rag]:
     with install(module_account, tiny_file) as opened:
+        with opened.database.connect() as connection, connection.cursor() as cursor:
+            load_reranker(cursor)
         with opened.database.transaction() as connection:
             shelve(connection, module_account.user, [Entry("1", "late payments", tenant="acme")])
         opened.build_index(force=True)
