@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from oraclerag.search.fusion import TextLeg
     from oraclerag.search.request import Request
 
-__all__ = ["COLUMNS", "Statement", "compose", "concatenated", "pieces"]
+__all__ = ["COLUMNS", "HAS_METADATA", "METADATA_TEXT", "Statement", "compose", "concatenated", "pieces", "stale"]
 
 # The driver declares a text four times as long as it is: over 4,000 it would be a LONG, which no function takes
 # (ORA-01461).
@@ -35,6 +35,11 @@ _STORED = (
 _COMPUTED = ("DISTANCE", "METADATA_TEXT", "HAS_METADATA", "PREFERRED", "AUTHORITY")
 COLUMNS = (*_STORED[1:], *_COMPUTED, "TITLE", "URL", "STALE")
 """The columns of every composed search, in order."""
+
+METADATA_TEXT = "JSON_SERIALIZE(c.METADATA RETURNING VARCHAR2(4000) NULL ON ERROR) AS METADATA_TEXT"
+"""Metadata as text; NULL where they are longer, which :data:`HAS_METADATA` tells from none."""
+
+HAS_METADATA = "CASE WHEN c.METADATA IS NULL THEN 0 ELSE 1 END AS HAS_METADATA"
 
 _AUTHORITY = "CASE WHEN c.SOURCE_TYPE = 'resolution' AND JSON_EXISTS(c.METADATA, '$.validated_by') THEN 1 ELSE 0 END"
 # Validated resolutions, newest first; then the others as they are.
@@ -91,8 +96,8 @@ def compose(
         return f"""\
   SELECT {", ".join(f"c.{name}" for name in _STORED)},
          {measured} AS DISTANCE,
-         JSON_SERIALIZE(c.METADATA RETURNING VARCHAR2(4000) NULL ON ERROR) AS METADATA_TEXT,
-         CASE WHEN c.METADATA IS NULL THEN 0 ELSE 1 END AS HAS_METADATA, {preferred} AS PREFERRED,
+         {METADATA_TEXT},
+         {HAS_METADATA}, {preferred} AS PREFERRED,
          {authority} AS AUTHORITY"""
 
     def nearest(how: Literal["APPROX", "EXACT"], select: str, where: Sequence[str]) -> str:
@@ -151,8 +156,7 @@ def compose(
     return Statement(
         f"""\
 SELECT {columns}, d.TITLE, d.URL,
-  CASE WHEN EXISTS (SELECT 1 FROM {schema}.RAG_WAITING q WHERE q.SOURCE_TYPE = x.SOURCE_TYPE
-                       AND q.SOURCE_ID = x.SOURCE_ID) THEN 1 ELSE 0 END AS STALE{more}
+  {stale(schema, "x")}{more}
 FROM (
 {found}
 ) x
@@ -163,6 +167,14 @@ WHERE {conditions_outside}
 ORDER BY {", ".join(by)}{last}""",
         binds,
         (*COLUMNS, *more_columns),
+    )
+
+
+def stale(schema: str, alias: str) -> str:
+    """Give the column that says whether a change of the entity of a row waits in the queue."""
+    return (
+        f"CASE WHEN EXISTS (SELECT 1 FROM {schema}.RAG_WAITING q WHERE q.SOURCE_TYPE = {alias}.SOURCE_TYPE\n"
+        f"                       AND q.SOURCE_ID = {alias}.SOURCE_ID) THEN 1 ELSE 0 END AS STALE"
     )
 
 

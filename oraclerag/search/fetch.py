@@ -13,7 +13,7 @@ from oraclerag.database import in_list, own_tables, parts
 from oraclerag.errors import InputError
 from oraclerag.records import Passage, SourceKey, StoredChunk
 from oraclerag.search import expand
-from oraclerag.search.compose import Statement
+from oraclerag.search.compose import HAS_METADATA, METADATA_TEXT, Statement, stale
 from oraclerag.search.long_metadata import long_metadata
 from oraclerag.statements import quoted
 
@@ -105,10 +105,9 @@ def compose_fetch(schema: str, scope: Scope, wanted: _Names) -> Statement:
     return Statement(
         f"""\
 SELECT {", ".join(f"c.{name}" for name in _COLUMNS)},
-  JSON_SERIALIZE(c.METADATA RETURNING VARCHAR2(4000) NULL ON ERROR) AS METADATA_TEXT,
-  CASE WHEN c.METADATA IS NULL THEN 0 ELSE 1 END AS HAS_METADATA, d.TITLE, d.URL,
-  CASE WHEN EXISTS (SELECT 1 FROM {owner}.RAG_WAITING q WHERE q.SOURCE_TYPE = c.SOURCE_TYPE
-                       AND q.SOURCE_ID = c.SOURCE_ID) THEN 1 ELSE 0 END AS STALE
+  {METADATA_TEXT},
+  {HAS_METADATA}, d.TITLE, d.URL,
+  {stale(owner, "c")}
 FROM {owner}.RAG_CHUNK c
 LEFT JOIN {owner}.RAG_DOCUMENT d ON d.ENTITY_ID = c.ENTITY_ID
 WHERE {allowed} AND (c.CHUNK_NO >= 0)
