@@ -1,4 +1,8 @@
-"""The vector index over RAG_CHUNK: build, rebuild, status, accuracy; and the text index beside it."""
+"""The vector index over RAG_CHUNK: build, rebuild, status, accuracy; and the text index beside it.
+
+``design`` says which index it is to be, ``ddl`` writes it, ``building`` builds it, ``running`` waits for the table,
+``state`` looks at what there is, ``accuracy`` measures what it misses. ``lexical`` is the text index.
+"""
 
 from __future__ import annotations
 
