@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FAILED",
+    "K",
     "UNHEALTHY",
     "Collections",
     "DocId",
@@ -30,7 +31,6 @@ __all__ = [
     "Filters",
     "Groups",
     "Json",
-    "K",
     "Manager",
     "MinScore",
     "Module",
