@@ -67,8 +67,7 @@ def _retrieval(folder: Path, _: Path) -> Iterator[Figure]:
 
 def _recall(folder: Path, _: Path) -> Iterator[Figure]:
     if MINILM.is_file():
-        with LocalDatabase(folder / "recall") as database:
-            yield from recall.measure(database, MINILM)
+        yield from recall.measure(folder / "recall", MINILM)
 
 
 MINILM = built_path(known_model("minilm-l6"))
