@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -257,6 +258,19 @@ def test_sqlalchemy_connections_and_sessions(module_account: Account, rag: Rag) 
     with Rag(replace(rag.settings, dsn=None), pool=pool) as on_pool:
         assert [hit.chunk_id for hit in on_pool.search("supplier invoices", scope=MANAGER)] == [e[0] for e in expected]
     pool.close()
+
+
+def test_threads_share_a_rag_and_each_has_its_own_scope(rag: Rag) -> None:
+    scopes = [MANAGER, Scope(tenant="acme", manager=True), Scope(tenant="nobody")] * 4
+    with rag.database.transaction() as connection:
+        shelve(connection, rag.settings.user or "", [Entry("acme's", "late payment", tenant="acme")])
+    expected = [ids(rag.search("late payment", scope=scope, hybrid=True)) for scope in scopes]
+    assert len({tuple(found) for found in expected}) == 3  # else nothing was shown
+    for _ in range(2):
+        rag._searcher.forget()  # all of them read the state at once
+        with ThreadPoolExecutor(4) as threads:
+            found = threads.map(lambda scope: ids(rag.search("late payment", scope=scope, hybrid=True)), scopes)
+            assert list(found) == expected
 
 
 def test_asynchronous_search_finds_the_same(rag: Rag) -> None:

@@ -137,9 +137,8 @@ def searched(shelf: Shelf) -> int:
 def _preferred(rag: Rag, draw: random.Random, rows: list[Row], scope: Scope, k: int) -> None:
     """As much of what is preferred as there is comes first, though others would fill the k too."""
     project = draw.choice(tuple(PROJECTS))
-    result = rag.search(
-        f"question {draw.random()}", scope=scope, k=k, prefer={"project": project}, hybrid=draw.random() < 0.3
-    )
+    more: dict[str, Any] = {"hybrid": draw.random() < 0.3, "diversity": draw.choice((0.0, 0.5)) if k <= 50 else 0.0}
+    result = rag.search(f"question {draw.random()}", scope=scope, k=k, prefer={"project": project}, **more)
     found = [hit.source.id for hit in result]
     visible = {str(row.id) for row in rows if _visible(row, scope, None, None)}
     wanted = {str(row.id) for row in rows if _visible(row, scope, None, project)}
@@ -168,5 +167,6 @@ def _search(rag: Rag, draw: random.Random, rows: list[Row]) -> bool:
     distances = [hit.distance for hit in result]
     assert distances == sorted(distances)
     assert not any(math.isnan(distance) for distance in distances)
-    _preferred(rag, draw, rows, scope, k)
+    if draw.random() < 0.5:
+        _preferred(rag, draw, rows, scope, k)
     return "gave" in result.reason
