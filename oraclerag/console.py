@@ -168,7 +168,13 @@ class Output:
         self.table(
             ("#", "source", "score", "title", "text"),
             (
-                (hit.rank, hit.source, f"{hit.score:.3f}", one_line(hit.title, 36), _second_line(hit.content, hit.title))
+                (
+                    hit.rank,
+                    hit.source,
+                    f"{hit.score:.3f}",
+                    one_line(hit.title, 36),
+                    _second_line(hit.content, hit.title),
+                )
                 for hit in result.hits
             ),
             right=("#", "score"),

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FAILED",
-    "K",
     "UNHEALTHY",
     "Collections",
     "DocId",
@@ -30,6 +29,7 @@ __all__ = [
     "ErpVersion",
     "Filters",
     "Groups",
+    "HowMany",
     "Json",
     "Manager",
     "MinScore",
@@ -56,7 +56,7 @@ Groups = Annotated[list[str] | None, typer.Option("--group", metavar="ID", help=
 Manager = Annotated[bool, typer.Option("--manager", help="Ask as a manager: everything of the tenant.")]
 
 # What bounds a search.
-K = Annotated[int | None, typer.Option("-k", metavar="N", help="How many hits (default: search.k).")]
+HowMany = Annotated[int | None, typer.Option("-k", metavar="N", help="How many hits (default: search.k).")]
 Filters = Annotated[
     list[str] | None,
     typer.Option("--filter", metavar="FIELD=VALUE", help="A column, a field of the metadata, or JSON; repeatable."),

@@ -11,8 +11,8 @@ from oraclerag.cli.options import (
     Collections,
     Filters,
     Groups,
+    HowMany,
     Json,
-    K,
     Manager,
     MinScore,
     Months,
@@ -40,7 +40,7 @@ def search(
     group: Groups = None,
     manager: Manager = False,
     tenant: Tenant = None,
-    k: K = None,
+    k: HowMany = None,
     source: Annotated[
         list[str] | None, typer.Option("--source", metavar="NAME", help="Only this source; repeatable.")
     ] = None,

@@ -11,8 +11,8 @@ from oraclerag.cli.options import (
     Collections,
     Filters,
     Groups,
+    HowMany,
     Json,
-    K,
     Manager,
     MinScore,
     Months,
@@ -48,7 +48,7 @@ def why(
     as_owner: Annotated[
         str | None, typer.Option("--as-owner", metavar="ID", help="With --manager: why this person does not find it.")
     ] = None,
-    k: K = None,
+    k: HowMany = None,
     filter_: Filters = None,
     collection: Collections = None,
     since: Since = None,
