@@ -17,7 +17,9 @@ __all__ = ["Mark", "Style", "marks", "neutral", "pattern", "restored", "written"
 
 Style = Literal["hash", "bracket"]
 
-_BLANK = r"[ \t]*"
+_BLANK = r"[ \t]{0,20}"
+# A group is bounded, so that a model that repeats itself for ever costs no more than its length.
+_MORE = "{0,40}"
 _HASHES = "[#＃]"
 _COMMA = r"(?:[,;，；、&]|\band\b|\by\b)"
 _DASH = "[-–—－~]"
@@ -27,10 +29,12 @@ _ID = r"\d{1,19}"
 _NUMBER = r"(?:(?:sources?|fuentes?)[ \t:]*)?\d{1,3}"
 _RANGE = rf"{_NUMBER}(?:{_BLANK}{_DASH}{_BLANK}\d{{1,3}})?"
 
-_AND = rf"(?:{_BLANK}{_COMMA}{_BLANK}{_HASHES}*{_BLANK}|{_HASHES}+)"
-_CLOSED = rf"{_HASHES}{{2,}}{_BLANK}{_ID}(?:{_AND}{_ID})*{_BLANK}{_HASHES}+"
-_OPEN = rf"{_HASHES}{{2,}}{_ID}(?![\w#＃])"
-_BRACKET = rf"[\[［【]{_BLANK}{_RANGE}(?:{_BLANK}{_COMMA}{_BLANK}{_RANGE})*(?:†[^\]］】\n]{{0,80}})?{_BLANK}[\]］】]"
+_AND = rf"(?:{_BLANK}{_COMMA}{_BLANK}{_HASHES}{{0,4}}{_BLANK}|{_HASHES}{{1,8}})"
+_CLOSED = rf"{_HASHES}{{2,8}}{_BLANK}{_ID}(?:{_AND}{_ID}){_MORE}{_BLANK}{_HASHES}{{1,8}}"
+_OPEN = rf"{_HASHES}{{2,8}}{_ID}(?![\w#＃])"
+_BRACKET = (
+    rf"[\[［【]{_BLANK}{_RANGE}(?:{_BLANK}{_COMMA}{_BLANK}{_RANGE}){_MORE}(?:†[^\]］】\n]{{0,80}})?{_BLANK}[\]］】]"
+)
 _MARK = {"hash": rf"(?:{_CLOSED}|{_OPEN})", "bracket": f"(?:{_CLOSED}|{_OPEN}|{_BRACKET})"}
 
 _NUMBERS = re.compile(rf"(\d{{1,19}})(?:{_BLANK}{_DASH}{_BLANK}(\d{{1,3}}))?")

@@ -122,10 +122,14 @@ class _Writer:
         self._prose.append(overlap.place(len(self._runs) - 1))
         if numbers:
             # `[^1]:` at the start of a line would define a footnote, `[^1](` would be a link.
-            gap = " " if part.follows in (":", "(") else ""
+            gap = " " if part.follows == "(" or (part.follows == ":" and self._line_starts()) else ""
             self._out.append("".join(f"[^{number}]" for number in numbers) + gap)
         elif (not part.follows or part.follows in _BEFORE_NOTHING) and self._out:
             self._out[-1] = self._out[-1].rstrip(" \t")
+
+    def _line_starts(self) -> bool:
+        _, newline, line = self._out[-1].rpartition("\n") if self._out else ("", "\n", "")
+        return bool(newline or len(self._out) == 1) and not line.strip(" \t>")
 
     def _named(self, marks: Iterable[Mark]) -> Iterable[int]:
         for mark in marks:

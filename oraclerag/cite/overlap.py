@@ -128,7 +128,10 @@ _COMMON = frozenset(map(_plain, FUNCTION_WORDS)) | frozenset(("source", "sources
 
 def words(text: str) -> frozenset[str]:
     """Give the content words of a text: error codes in their normal form, numbers, and the stems of words."""
-    found = {code.code for code in error_codes.find(text)}
+    codes = error_codes.find(text)
+    found = {code.code for code in codes}
+    for code in reversed(codes):
+        text = f"{text[: code.start]} {text[code.end :]}"
     for word in _WORD.findall(_plain(text)):
         if word in _COMMON:
             continue

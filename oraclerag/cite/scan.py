@@ -38,7 +38,7 @@ class Part:
 
 
 _FENCE = re.compile(r"[ \t]*(?:(?:[-*+>]|\d{1,3}[.)])[ \t]+)*(`{3,}|~{3,})([^`\n]*)")
-_LETTER_ONLY = re.compile(r"(?<![^\W_])[A-Za-z]$")
+_LETTER_ONLY = re.compile(r"(?<![^\W_])[A-Za-z]\Z")
 
 # Texts of links and code are bounded, so that no answer takes longer than its length.
 _CODE = r"(?P<code>(?<!`)(?P<ticks>`{1,9})(?!`)(?:(?!\n[ \t]*\n)[\s\S]){1,2000}?(?<!`)(?P=ticks)(?!`))"
@@ -46,14 +46,16 @@ _LABEL = r"!?\[(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\]){0,500}\]"
 _LINK = rf"(?P<link>{_LABEL}\((?:[^()\n]|\([^()\n]{{0,200}}\)){{0,2000}}\)|<[a-z][a-z0-9+.-]{{1,20}}:[^<>\s]{{0,2000}}>"
 _LINK += r"|https?://(?:(?![#＃]{2})[^\s\[\]<>［］【】]){1,2000})"
 _OWN = r"(?P<own>\[\^[^\]\s]{1,60}\]:?)"
-_GLUE = r"[ \t]*[,;，；、]?[ \t]*"
+_GLUE = r"[ \t]{0,20}[,;，；、]?[ \t]{0,20}"
 
 
 @cache
 def _pattern(style: Style) -> re.Pattern[str]:
     mark = anchors.pattern(style)
-    run = rf"{mark}(?:{_GLUE}{mark})*"
-    return re.compile(rf"{_CODE}|{_LINK}|{_OWN}|(?P<run>[(（][ \t]*{run}[ \t]*[)）]|{run})", re.IGNORECASE)
+    run = rf"{mark}(?:{_GLUE}{mark}){{0,40}}"
+    return re.compile(
+        rf"{_CODE}|{_LINK}|{_OWN}|(?P<run>[(（][ \t]{{0,20}}{run}[ \t]{{0,20}}[)）]|{run})", re.IGNORECASE
+    )
 
 
 def parts(answer: str, style: Style, known: Set[int] = frozenset()) -> Iterator[Part]:

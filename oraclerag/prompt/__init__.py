@@ -48,7 +48,10 @@ def build(
     Raises InputError where even the question alone has no room, and TemplateError.
     """
     _check(question, max_chunks, max_bytes, max_tokens, anchors)
-    distinct = list({hit.chunk_id: hit for hit in reversed(list(hits))}.values())[::-1]
+    first: dict[int, Hit] = {}
+    for hit in hits:
+        first.setdefault(hit.chunk_id, hit)
+    distinct = list(first.values())
     draft = _Draft(question, anchors, compiled(template), count)
     size, tokens = draft.measured([])
     if size > max_bytes or tokens > max_tokens:
