@@ -9,7 +9,7 @@ The modules are the verbs of the path:
   an application holds.
 * read: ``scope`` and ``filters`` → ``search``, exactly or by the index as ``counts`` tell; ``recheck`` asks the source
   once more, ``why`` says what hides an entity.
-* answer: ``reduce``, what of a question is worth searching for → ``search`` → ``prompt`` → ``generate`` → ``cite``;
+* ``answer``: ``reduce``, what of a question is worth searching for → ``search`` → ``prompt`` → ``generate`` → ``cite``;
   ``anchors`` are how an answer names its sources.
 * around it: ``provision`` with ``schema``, ``model`` and ``index``; ``security``; to look at sources, chunks, the queue
   and all of it ``check``, ``preview``, ``queue`` and ``status``; ``operations``, which are such methods of ``rag``.
@@ -29,6 +29,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from oraclerag.answer import Prompting
     from oraclerag.config import Settings
     from oraclerag.cutting import Cutting
     from oraclerag.envelope import Envelope
@@ -37,15 +38,18 @@ if TYPE_CHECKING:
     from oraclerag.queue import QueueStatus
     from oraclerag.rag import Rag
     from oraclerag.records import (
+        Answer,
         AuditFinding,
         AuditReport,
         BackfillEstimate,
         BackfillReport,
         Chunk,
+        Citation,
         Document,
         DrainReport,
         Hit,
         Passage,
+        Prompt,
         Resolution,
         SearchResult,
         SourceKey,
@@ -58,11 +62,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Answer",
     "AuditFinding",
     "AuditReport",
     "BackfillEstimate",
     "BackfillReport",
     "Chunk",
+    "Citation",
     "Cutting",
     "Document",
     "DrainReport",
@@ -72,6 +78,8 @@ __all__ = [
     "IngestedFile",
     "OracleRagError",
     "Passage",
+    "Prompt",
+    "Prompting",
     "QueueStatus",
     "Rag",
     "Resolution",
@@ -86,11 +94,13 @@ __all__ = [
 ]
 
 _MODULES = {
+    "Answer": "records",
     "AuditFinding": "records",
     "AuditReport": "records",
     "BackfillEstimate": "records",
     "BackfillReport": "records",
     "Chunk": "records",
+    "Citation": "records",
     "Cutting": "cutting",
     "Document": "records",
     "DrainReport": "records",
@@ -100,6 +110,8 @@ _MODULES = {
     "IngestedFile": "ingest",
     "OracleRagError": "errors",
     "Passage": "records",
+    "Prompt": "records",
+    "Prompting": "answer",
     "QueueStatus": "queue",
     "Rag": "rag",
     "Resolution": "records",

@@ -49,8 +49,8 @@ class SourceSettings:
     text (a path in the file is read when the settings are loaded); without one, ``body`` names the column that is the
     text. ``title``, ``owner``, … name columns of the SELECT; ``collection`` is a constant. ``tables`` says for every
     table that the text depends on which entities a changed row concerns: a column, a query with ``:id``, or several of
-    them. Naive times are taken in ``time_zone``. ``egress`` says whether a text may be sent outside the database;
-    nothing in this version sends any. ``recheck``: hits are looked up in the source before they are returned.
+    them. Naive times are taken in ``time_zone``. ``egress`` says whether a text may be sent to a language model
+    that is not on this machine. ``recheck``: hits are looked up in the source before they are returned.
     """
 
     name: str

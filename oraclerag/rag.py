@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Unpack
 
+from oraclerag import answer as answering
 from oraclerag import audit as auditing
 from oraclerag import backfill as backfilling
 from oraclerag import check as checking
-from oraclerag import counts, index, schema, vector_chunks
+from oraclerag import counts, generate, index, schema, vector_chunks
 from oraclerag import drain as draining
 from oraclerag import enqueue as enqueuing
 from oraclerag import ingest as ingesting
@@ -35,6 +36,7 @@ from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.operations import Operations
 from oraclerag.records import (
     Action,
+    Answer,
     AuditReport,
     BackfillEstimate,
     BackfillReport,
@@ -43,6 +45,7 @@ from oraclerag.records import (
     Hit,
     Passage,
     Piece,
+    Prompt,
     Resolution,
     SearchResult,
     SourceKey,
@@ -123,8 +126,8 @@ class Rag(Operations):
 
         ``visibility`` says who sees its documents ("shared": the tenant; "owner": their owner and managers), ``ids``
         is the query over all ids, needed for backfill, with the tenant in a second column where ``tenants`` is set.
-        Raise ``version`` when the function makes another text. ``egress`` says whether a text may be sent outside the
-        database; nothing in this version sends any. ``recheck``: hits are looked up in the source before they are
+        Raise ``version`` when the function makes another text. ``egress`` says whether a text may be sent to a language
+        model that is not on this machine. ``recheck``: hits are looked up in the source before they are
         returned, see docs/search.md. ``cutting`` says how texts are cut (default: whole). Raises ConfigurationError.
         """
 
@@ -494,6 +497,59 @@ class Rag(Operations):
     async def asearch(self, question: str, *, scope: Scope, **options: Unpack[SearchOptions]) -> SearchResult:
         """Like :meth:`search`, for asynchronous programs: it runs in a thread, on a connection of its own."""
         return await asyncio.to_thread(self.search, question, scope=scope, **options)
+
+    def ask(
+        self,
+        question: str,
+        *,
+        scope: Scope,
+        how: answering.Prompting | None = None,
+        on_text: Callable[[str], None] | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> Answer:
+        """Answer a question from what ``scope`` may see, with citations; see :class:`Answer`.
+
+        Who writes is the setting ``generate_provider``: by default nobody, and the best sentences are quoted. ``how``
+        says how the prompt is made, ``options`` are those of :meth:`search`; ``on_text`` is given the text as it is
+        written. Raises what :meth:`search` raises, ConfigurationError and ProviderError.
+        """
+        search = functools.partial(self.search, scope=scope, **options)
+        return answering.answer(
+            question,
+            search,
+            self._sources,
+            generate.from_settings(self.settings),
+            how or answering.Prompting(),
+            on_text=on_text,
+        )
+
+    async def aask(
+        self,
+        question: str,
+        *,
+        scope: Scope,
+        how: answering.Prompting | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> Answer:
+        """Like :meth:`ask`, for asynchronous programs: it runs in a thread."""
+        return await asyncio.to_thread(self.ask, question, scope=scope, how=how, **options)
+
+    def prompt(
+        self,
+        question: str,
+        *,
+        scope: Scope,
+        how: answering.Prompting | None = None,
+        connection: Any = None,
+        **options: Unpack[SearchOptions],
+    ) -> Prompt | None:
+        """Give the prompt that :meth:`ask` would send for a question; None where nothing is found.
+
+        ``connection`` is read on as by :meth:`search`. Raises what that raises.
+        """
+        search = functools.partial(self.search, scope=scope, connection=connection, **options)
+        local = generate.from_settings(self.settings).local
+        return answering.prepared(question, search, self._sources, how or answering.Prompting(), local=local).prompt
 
     def fetch(
         self, keys: fetch.Name | Iterable[fetch.Name], *, scope: Scope, connection: Any = None

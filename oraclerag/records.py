@@ -420,6 +420,36 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer to a question, with its sources.
+
+    ``text`` has footnotes ``[^1]``, which ``references`` lists in Markdown and ``citations`` as records. ``outcome``:
+    "answered", "truncated" (the limit of tokens cut it), "no_grounds" (nothing was found: no generator was asked).
+    ``searched`` is what was searched for, ``result`` what was found; ``withheld`` counts the hits that were kept from
+    the generator, which is elsewhere, because their source lets no text leave. ``timings`` are seconds by step.
+    """
+
+    question: str = field(repr=False)
+    text: str = field(repr=False)
+    outcome: Literal["answered", "truncated", "no_grounds"]
+    result: SearchResult
+    searched: str = field(repr=False)
+    generator: str
+    withheld: int = 0
+    citations: tuple[Citation, ...] = ()
+    references: str = field(default="", repr=False)
+    support: Support = field(default_factory=Support)
+    prompt: Prompt | None = field(default=None, repr=False)
+    generation: Generation | None = None
+    timings: Mapping[str, float] = field(default_factory=_nothing)
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """What was found, best first."""
+        return self.result.hits
+
+
+@dataclass(frozen=True, slots=True)
 class StoredChunk:
     """One chunk as the index has it, fetched by its name; see :class:`Hit` for what its parts mean.
 

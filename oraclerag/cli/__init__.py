@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 
 from oraclerag import __version__
 from oraclerag.cli import (
+    ask,
     audit,
     backfill,
     chunk,
@@ -43,7 +44,7 @@ __all__ = ["app", "main"]
 # The order of --help is the order in which one meets the verbs.
 _ORDER = (
     "demo", "local", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "worker", "queue",
-    "ingest", "resolution", "chunk", "search", "index", "audit", "why", "security", "status",
+    "ingest", "resolution", "chunk", "search", "prompt", "ask", "index", "audit", "why", "security", "status",
     "verify-oracle",
 )  # fmt: skip
 
@@ -65,7 +66,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for part in (demo, provision, source, backfill, worker, chunk, search, audit, why, status, verify_oracle):
+for part in (demo, provision, source, backfill, worker, chunk, search, ask, audit, why, status, verify_oracle):
     part.register(app)
 for group in (local, model, source, queue, ingest, resolution, index, security):
     app.add_typer(group.group)

@@ -72,6 +72,7 @@ class Demo:
         self._deleted(task, story)
         self._sprint_renamed(story)
         self._roles(story)
+        self._cited_answer(story)
         self._how_to_go_on(story)
 
     # -- steps --------------------------------------------------------------------------------------------------------
@@ -100,12 +101,8 @@ class Demo:
             application.create(connection)
             rows = application.load(connection, self.data)
         triggers = self.rag.triggers(apply=True).triggers
-        self._facts(
-            {
-                "rows": ", ".join(f"{count} {table}" for table, count in rows.items()),
-                "triggers": len(triggers),
-            }
-        )
+        read = ", ".join(f"{count} {table}" for table, count in rows.items())
+        self._facts({"rows": read, "triggers": len(triggers)})
         self.record["application"] = {"rows": dict(rows), "triggers": len(triggers)}
 
     def _index(self) -> None:
@@ -243,6 +240,14 @@ class Demo:
         }
         self._must(len(seen_by_manager) == total, "The manager does not see every task.")
         self._must(seen == mine, "The developer does not see exactly the own tasks.")
+
+    def _cited_answer(self, story: application.Story) -> None:
+        self._step("Ask for an answer, without a language model", f'oraclerag ask "{story.question}" --manager')
+        answer = self.rag.ask(story.question, scope=_MANAGER, k=5)
+        if not self.screen.json:
+            self.screen.write(f"{answer.text}\n\n{answer.references}")
+        self.record["answer"] = [str(citation.source) for citation in answer.citations]
+        self._must(bool(answer.citations), "The answer cites nothing.")
 
     def _how_to_go_on(self, story: application.Story) -> None:
         self._step("How to go on", None)

@@ -70,6 +70,8 @@ def test_the_index_follows_and_roles_hold(first: Any) -> None:
     assert first["renamed"]["rank"] is not None
     assert first["deleted"] == {"task": first["renamed"]["task"], "rank": None}
     assert first["sprint_renamed"]["following"] == first["sprint_renamed"]["tasks"] > 0
+    assert first["answer"]
+    assert {key.split(":")[0] for key in first["answer"]} <= {"task", "sprint", "project"}
     roles = first["roles"]
     assert roles["manager"] == roles["tasks"] == len(tasks) - 1
     assert 0 < roles["developer"] < roles["tasks"]

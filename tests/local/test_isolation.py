@@ -16,7 +16,7 @@ import pytest
 import sqlalchemy
 from typer.testing import CliRunner
 
-from oraclerag import Scope, SourceKey, StoredChunk
+from oraclerag import Prompting, Scope, SourceKey, StoredChunk
 from oraclerag.cli import app
 from oraclerag.rag import Rag
 from tests.local.conftest import Account
@@ -207,6 +207,17 @@ def _all_at_once(rag: Rag, account: Account, scope: Scope) -> set[str]:
     return {hit.source.id for hit in found}
 
 
+def _asked(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    return {hit.source.id for hit in rag.ask(QUESTION, scope=scope, k=1000).hits}
+
+
+def _prompted(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    """Who stands in the prompt, as sources and in what would be sent."""
+    everything = Prompting(max_chunks=1000, max_bytes=10**7, max_tokens=10**7)
+    prompt = rag.prompt(QUESTION, scope=scope, k=1000, how=everything)
+    return set() if prompt is None else {source.hit.source.id for source in prompt.sources}
+
+
 EVERY_WAY: dict[str, Read] = {
     "search": _library,
     "approximate search": _approximate,
@@ -227,6 +238,8 @@ EVERY_WAY: dict[str, Read] = {
     "section": _section,
     "parent": _parent,
     "diversity": _diverse,
+    "ask": _asked,
+    "prompt": _prompted,
     "all at once": _all_at_once,
 }
 

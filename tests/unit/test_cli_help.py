@@ -14,7 +14,7 @@ from oraclerag.cli import app
 
 VERBS = [
     "demo", "local", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "worker", "queue",
-    "ingest", "resolution", "chunk", "search", "index", "audit", "why", "security", "status",
+    "ingest", "resolution", "chunk", "search", "prompt", "ask", "index", "audit", "why", "security", "status",
 ]  # fmt: skip
 GROUPS = {
     "local": ["start", "stop", "status", "reset"],

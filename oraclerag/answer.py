@@ -1,0 +1,160 @@
+"""FLOW (reduce) → search → prompt → generate → cite: an answer that names its sources, or says that there are none.
+
+The database is asked before and let go: no connection is held while a language model writes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from oraclerag import prompt as prompting
+from oraclerag import reduce
+from oraclerag.anchors import Style
+from oraclerag.cite import cite, references
+from oraclerag.errors import ConfigurationError
+from oraclerag.generate import Generator
+from oraclerag.records import Answer, Generation, Hit, Prompt, SearchResult
+from oraclerag.source import Source
+
+__all__ = ["Prompting", "answer", "prepared"]
+
+_NO_GROUNDS = "There is nothing that you may see which answers this."
+
+_BYTES_PER_TOKEN = 3  # of a language model that is not known: English has nearer four, Spanish and code about three
+
+
+@dataclass(frozen=True, slots=True)
+class Prompting:
+    """How a prompt is made: ``reduce`` searches without the words that are not about the matter.
+
+    The others as :func:`oraclerag.prompt.build` takes them; tokens are estimated, one for every three bytes.
+    """
+
+    reduce: bool = True
+    max_chunks: int = prompting.MAX_CHUNKS
+    max_bytes: int = prompting.MAX_BYTES
+    max_tokens: int = prompting.MAX_TOKENS
+    anchors: Style = "hash"
+    template: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What there is before anything is written: what was searched for and found, and the prompt, if there are grounds.
+
+    ``withheld`` counts the hits whose source lets no text leave.
+    """
+
+    searched: str
+    result: SearchResult
+    withheld: int
+    prompt: Prompt | None
+    timings: dict[str, float]
+
+
+def prepared(
+    question: str,
+    search: Callable[[str], SearchResult],
+    sources: Mapping[str, Source],
+    how: Prompting,
+    *,
+    local: bool,
+) -> _Prepared:
+    """Search for a question and build its prompt. ``local``: what reads the prompt is on this machine."""
+    timings: dict[str, float] = {}
+    searched = reduce.rules(question) if how.reduce else question
+    with _timed(timings, "search"):
+        result = search(searched)
+    with _timed(timings, "prompt"):
+        kept = [hit for hit in result if local or _may_leave(hit, sources)]
+        made = None
+        if kept:
+            made = prompting.build(
+                question,
+                kept,
+                count=_estimated_tokens,
+                max_chunks=how.max_chunks,
+                max_bytes=how.max_bytes,
+                max_tokens=how.max_tokens,
+                anchors=how.anchors,
+                template=how.template,
+            )
+    if made is not None and not made.sources:
+        raise ConfigurationError(
+            f"No source has room in a prompt of {how.max_bytes:,} bytes and {how.max_tokens:,} tokens.",
+            hint="Raise max_bytes and max_tokens.",
+        )
+    return _Prepared(searched, result, len(result) - len(kept), made, timings)
+
+
+def answer(
+    question: str,
+    search: Callable[[str], SearchResult],
+    sources: Mapping[str, Source],
+    generator: Generator,
+    how: Prompting,
+    *,
+    on_text: Callable[[str], None] | None = None,
+) -> Answer:
+    """Answer a question from what a search finds.
+
+    Where nothing is found, or nothing of it may be sent, no generator is asked and the answer says so. ``on_text`` is
+    given the text piece by piece as it is written, with its anchors. Raises InputError, ProviderError and what the
+    search raises.
+    """
+    ready = prepared(question, search, sources, how, local=generator.local)
+    if ready.prompt is None:
+        return Answer(
+            question, _NO_GROUNDS, "no_grounds", result=ready.result, searched=ready.searched,
+            withheld=ready.withheld, generator=generator.name, timings=ready.timings,
+        )  # fmt: skip
+    with _timed(ready.timings, "generate"):
+        generation = _generated(generator, ready.prompt, on_text)
+    with _timed(ready.timings, "cite"):
+        text, citations, support = cite(generation.text, ready.prompt.sources)
+    return Answer(
+        question,
+        text,
+        "truncated" if generation.truncated else "answered",
+        result=ready.result,
+        searched=ready.searched,
+        withheld=ready.withheld,
+        generator=generator.name,
+        citations=citations,
+        references=references(citations),
+        support=support,
+        prompt=ready.prompt,
+        generation=generation,
+        timings=ready.timings,
+    )
+
+
+def _generated(generator: Generator, prompt: Prompt, on_text: Callable[[str], None] | None) -> Generation:
+    if on_text is None:
+        return generator.generate(prompt)
+    with generator.stream(prompt) as stream:
+        for piece in stream:
+            on_text(piece)
+        return stream.generation
+
+
+def _may_leave(hit: Hit, sources: Mapping[str, Source]) -> bool:
+    """Whether the text of a hit may be sent elsewhere; of a source that this process does not know, it may not."""
+    source = sources.get(hit.source.type)
+    return source is not None and source.settings.egress
+
+
+def _estimated_tokens(text: str) -> int:
+    return -(-len(text.encode()) // _BYTES_PER_TOKEN)
+
+
+@contextlib.contextmanager
+def _timed(timings: dict[str, float], step: str) -> Iterator[None]:
+    began = time.perf_counter()
+    try:
+        yield
+    finally:
+        timings[step] = time.perf_counter() - began

@@ -1,0 +1,167 @@
+"""``prompt`` and ``ask``: what a language model would be shown, and the answer with its sources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from oraclerag.cli.filters import conditions
+from oraclerag.cli.options import Groups, Json, Manager, Owner, Tenant, opened, output, scope
+
+if TYPE_CHECKING:
+    from oraclerag.answer import Prompting
+    from oraclerag.records import Answer
+    from oraclerag.search import SearchOptions
+
+__all__ = ["register"]
+
+Question = Annotated[str, typer.Argument(metavar="QUESTION")]
+Hits = Annotated[int | None, typer.Option("-k", metavar="N", help="How many hits (default: search.k).")]
+Sources = Annotated[list[str] | None, typer.Option("--source", metavar="NAME", help="Only this source; repeatable.")]
+Filters = Annotated[
+    list[str] | None, typer.Option("--filter", metavar="FIELD=VALUE", help="As of `search`; repeatable.")
+]
+Preferred = Annotated[
+    list[str] | None, typer.Option("--prefer", metavar="FIELD=VALUE", help="Put what has this first; repeatable.")
+]
+Order = Annotated[str, typer.Option("--order", metavar="ORDER", help="similarity or authority.")]
+Hybrid = Annotated[bool, typer.Option("--hybrid", help="Find by words too.")]
+Fallback = Annotated[bool, typer.Option("--fallback", help="Where no text names the error code, search without it.")]
+MinScore = Annotated[float | None, typer.Option("--min-score", metavar="SCORE", help="The least similarity of a hit.")]
+Whole = Annotated[bool, typer.Option("--whole-question", help="Search for every word of the question.")]
+Chunks = Annotated[int, typer.Option("--max-chunks", metavar="N", help="Sources in the prompt, at most.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs."""
+    app.command("prompt")(prompt)
+    app.command("ask")(ask)
+
+
+def prompt(
+    question: Question,
+    owner: Owner = None,
+    group: Groups = None,
+    manager: Manager = False,
+    tenant: Tenant = None,
+    k: Hits = None,
+    source: Sources = None,
+    filter_: Filters = None,
+    prefer: Preferred = None,
+    order: Order = "similarity",
+    hybrid: Hybrid = False,
+    fallback: Fallback = False,
+    min_score: MinScore = None,
+    whole_question: Whole = False,
+    max_chunks: Chunks = 8,
+    json: Json = False,
+) -> None:
+    """Show the prompt that `ask` would send."""
+    screen = output(json)
+    options = _options(k, source, filter_, prefer, order, hybrid, fallback, min_score)
+    with opened() as rag:
+        made = rag.prompt(
+            question,
+            scope=scope(tenant, owner, group, manager=manager),
+            how=_how(whole_question, max_chunks),
+            **options,
+        )
+    if json:
+        screen.data(made)
+    elif made is None:
+        screen.say("Nothing that this scope may see was found: there is no prompt.")
+    else:
+        for message in made.messages:
+            screen.write(f"-- {message['role']}\n{message['content']}")
+        screen.say(
+            f"{len(made.sources)} sources, {made.left_out} left out; {made.size:,} bytes, about {made.tokens:,} tokens."
+        )
+
+
+def ask(
+    question: Question,
+    owner: Owner = None,
+    group: Groups = None,
+    manager: Manager = False,
+    tenant: Tenant = None,
+    k: Hits = None,
+    source: Sources = None,
+    filter_: Filters = None,
+    prefer: Preferred = None,
+    order: Order = "similarity",
+    hybrid: Hybrid = False,
+    fallback: Fallback = False,
+    min_score: MinScore = None,
+    whole_question: Whole = False,
+    max_chunks: Chunks = 8,
+    json: Json = False,
+) -> None:
+    """Answer a question and cite its sources.
+
+    Only from what the asker may see. Without a language model (generate.provider) the best sentences are quoted.
+    """
+    screen = output(json)
+    options = _options(k, source, filter_, prefer, order, hybrid, fallback, min_score)
+    with opened() as rag:
+        answer = rag.ask(
+            question,
+            scope=scope(tenant, owner, group, manager=manager),
+            how=_how(whole_question, max_chunks),
+            **options,
+        )
+    if json:
+        screen.data(answer)
+        return
+    screen.write(answer.text)
+    if answer.references:
+        screen.write("\n" + answer.references)
+    for line in _notes(answer):
+        screen.say(line)
+
+
+def _options(
+    k: int | None,
+    source: list[str] | None,
+    filter_: list[str] | None,
+    prefer: list[str] | None,
+    order: str,
+    hybrid: bool,
+    fallback: bool,
+    min_score: float | None,
+) -> SearchOptions:
+    from oraclerag.search import SearchOptions
+
+    return SearchOptions(
+        k=k,
+        source=source or None,
+        filter=conditions(filter_ or [], "--filter"),
+        prefer=conditions(prefer or [], "--prefer"),
+        order=cast("Any", order),
+        hybrid=hybrid,
+        fallback=fallback,
+        min_score=min_score,
+    )
+
+
+def _how(whole_question: bool, max_chunks: int) -> Prompting:
+    from oraclerag.answer import Prompting
+
+    return Prompting(reduce=not whole_question, max_chunks=max_chunks)
+
+
+def _notes(answer: Answer) -> list[str]:
+    notes = []
+    if answer.result.codes_missing:
+        notes.append(f"No text that this scope may see names {' or '.join(answer.result.codes_missing)}.")
+    if answer.withheld:
+        notes.append(f"{answer.withheld} hits were kept back: their sources let no text leave (egress).")
+    if answer.outcome == "truncated":
+        notes.append("The answer is cut: it reached the limit of tokens (generate.max_tokens).")
+    if answer.outcome != "no_grounds":
+        support = answer.support
+        notes.append(
+            f"{len(answer.citations)} sources cited by {answer.generator}; of {support.sentences} sentences "
+            f"{support.uncited} cite none and {support.unsupported} share few words with what they cite."
+        )
+    return notes
