@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oraclerag.records import Document, Hit, Passage, SearchResult, SourceKey, StoredChunk
@@ -125,6 +125,7 @@ def test_a_chunk_that_says_nothing_of_its_head_is_longer_than_its_span() -> None
     st.sets(st.integers(0, 29), min_size=1, max_size=5),
     st.integers(4000, 20_000),
 )
+@example(sizes=[20] * 10, places={0, 4}, bound=4200)  # the second hit's chunk before it is the first one's
 def test_passages_are_bounded_have_every_hit_and_no_chunk_twice(sizes: list[int], places: set[int], bound: int) -> None:
     starts = list(itertools.accumulate((50 * size for size in sizes), initial=0))
     fetched = [
@@ -140,6 +141,14 @@ def test_passages_are_bounded_have_every_hit_and_no_chunk_twice(sizes: list[int]
     assert all(len(passage.content.encode()) <= bound for passage in found)
     if sum(sizes) * 50 + 2 * len(sizes) <= bound and hits:
         assert [passage.chunks for passage in found] == [tuple(range(len(sizes)))]
+
+
+@pytest.mark.parametrize(("chunks", "cut"), [(500, False), (501, True)])
+@pytest.mark.parametrize("at", [0, -1])
+def test_a_section_of_which_not_all_was_read_is_said_to_be_cut(chunks: int, cut: bool, at: int) -> None:
+    fetched = [(1, n, n, 0, None, n, n + 1, 0, "x", "task", "42", "acme", None, None) for n in range(chunks)]
+    (passage,) = expand.passages(fetched, asked(range(chunks)[at], how="section", max_bytes=100_000))
+    assert (len(passage.chunks), passage.cut) == (chunks, cut)
 
 
 # -- maximal marginal relevance ---------------------------------------------------------------------------------------
