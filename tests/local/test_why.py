@@ -145,6 +145,20 @@ def test_a_manager_is_told_what_is_hidden_and_what_waits(rag: Rag) -> None:
     assert "given up (ORA-01722)" in why(rag, "waiting", MANAGER).reason
 
 
+def test_what_two_tenants_have_announced_is_told_to_neither(rag: Rag) -> None:
+    key = SourceKey("task", "disputed")
+    for tenants in (("main",), ("main", "globex")):
+        with rag.database.transaction() as connection, connection.cursor() as cursor:
+            cursor.execute("DELETE FROM RAG_DIRTY WHERE SOURCE_ID = :1", [key.id])
+            for tenant in tenants:
+                cursor.execute(
+                    "INSERT INTO RAG_DIRTY (SOURCE_TYPE, SOURCE_ID, TENANT_ID) VALUES (:1, :2, :3)",
+                    [key.type, key.id, tenant],
+                )
+        assert why(rag, key.id, MANAGER).known == (tenants == ("main",))
+        assert not why(rag, key.id, Scope(tenant="globex", manager=True)).known
+
+
 def test_a_manager_asks_for_somebody_else_of_the_tenant_alone(rag: Rag) -> None:
     told = why(rag, "mine", MANAGER, seen_by=Scope(tenant="main", owner="8"))
     assert told.chunks[0].hidden_by == ("scope",)
