@@ -14,11 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oraclerag.counts import Population
 from oraclerag.errors import InputError
 from oraclerag.model.active import ActiveModel
 from oraclerag.model.tokens import TokenBound
 from oraclerag.scope import Scope
 from oraclerag.search import MAX_K, Request, Statement, compose, cut, request
+from oraclerag.search.plan import choose
 from oraclerag.search.question import checked_k, checked_question
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -196,6 +198,32 @@ def test_an_option_that_is_not_there_is_a_mistake_of_the_program() -> None:
 )
 def test_error_codes_of_a_question(options: dict[str, Any], codes: tuple[str, ...]) -> None:
     assert asked(MANAGER, "What about ora-1652, ORA-01652 and TNS-12541?", **options).codes == codes
+
+
+@pytest.mark.parametrize(
+    ("options", "exact_below", "kinds"),
+    [
+        ({}, 10_000, ("APPROX", "APPROX")),
+        ({"months": 12}, 10_000, ("EXACT", "EXACT")),
+        ({"since": dt.date(2026, 1, 1)}, 10_000, ("EXACT", "EXACT")),
+        ({"collections": "work"}, 10_000, ("EXACT", "EXACT")),
+        ({"filter": {"project": "1"}}, 10_000, ("EXACT", "EXACT")),
+        ({"prefer": {"project": "1"}}, 10_000, ("APPROX", "EXACT")),
+        ({"prefer": {"project": "1"}}, 4_000, ("APPROX", "APPROX")),
+        ({"prefer": {"$not": {"project": "1"}}}, 10_000, ("APPROX", "APPROX")),
+        ({"prefer": {"project": "1"}, "mode": "approx"}, 10_000, ("APPROX", "APPROX")),
+        ({"prefer": {"project": "1"}, "mode": "exact"}, 10_000, ("EXACT", "EXACT")),
+        ({"codes": ["ORA-60"]}, 10, ("EXACT", "EXACT")),
+    ],
+    ids=str,
+)
+def test_what_is_estimated_to_be_little_is_searched_exactly(
+    options: dict[str, Any], exact_below: int, kinds: tuple[str, str]
+) -> None:
+    plan = choose(
+        asked(MANAGER, **options), {"task": {"acme": Population(100_000)}}, indexed=True, exact_below=exact_below
+    )
+    assert (plan.kind, plan.preferred) == kinds
 
 
 def test_the_ends_of_a_span_of_time_are_in_it() -> None:
