@@ -107,6 +107,13 @@ def test_options_refused(options: dict[str, Any], words: str) -> None:
         asked(ANYONE, "late", **options)
 
 
+def test_more_hits_than_were_asked_for_first_have_as_many_candidates() -> None:
+    """As where some are chosen of more, reranked, or dropped by a recheck."""
+    request = asked(ANYONE, hybrid=True, candidates=20, rerank=30)
+    assert (request.with_k(10).candidates, request.with_k(300).candidates) == (20, 300)
+    assert (request.with_k(10).rerank, request.with_k(300).rerank) == (30, 300)
+
+
 def test_candidates_follow_k() -> None:
     assert [asked(ANYONE, "late", k=k).candidates for k in (1, 12, 13, 100, 3000)] == [50, 50, 52, 400, 10_000]
 
