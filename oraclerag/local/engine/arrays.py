@@ -218,27 +218,28 @@ class ArrayDml:
         total = self._parameters.count
         place = 0
         good = error.index
+        bad: tuple[int, PgError] | None = None
         while place < total:
-            # What is known to be good goes in one span; behind it, segments bound what a bad row costs.
-            end = good if place < good else min(place + _REPLAY_ROWS, total)
+            # What was good before goes in one span; behind it, segments bound what a bad row costs. What was good need
+            # not be so again: between two attempts another session may commit the same key.
+            end = bad[0] if bad is not None else good if place < good else min(place + _REPLAY_ROWS, total)
             good = 0
-            try:
-                outcome.done += self._guarded(place, end)
+            if place < end:
+                try:
+                    outcome.done += self._guarded(place, end)
+                except PgError as failure:
+                    if failure.cancelled:
+                        self.take_back()
+                        raise
+                    bad = (failure.index, failure)
+                    continue
                 place = end
-                continue
-            except PgError as failure:
-                if failure.cancelled:
-                    self.take_back()
-                    raise
-                bad = failure.index
-                found = failure
-            if bad > place:
-                outcome.done += self._guarded(place, bad)
-            outcome.done.append(None)
-            outcome.failures.append((bad, found))
-            if not batch_errors:
-                break
-            place = bad + 1
+            if bad is not None:
+                outcome.done.append(None)
+                outcome.failures.append(bad)
+                if not batch_errors:
+                    break
+                place, bad = place + 1, None
         if not any(outcome.done):
             self.take_back()
         self._end()
