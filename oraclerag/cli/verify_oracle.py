@@ -119,6 +119,7 @@ def _recorded(user: str, model: Path | None, screen: Output) -> tuple[Recording,
     from oraclerag.local import LocalDatabase
     from oraclerag.rag import Rag
     from oraclerag.replay import Recording, contents, recording_pool
+    from oraclerag.search import MAX_K
 
     screen.say("Recording the demo on a local database.")
     recording = Recording()
@@ -126,7 +127,7 @@ def _recorded(user: str, model: Path | None, screen: Output) -> tuple[Recording,
         account = {"dsn": local.dsn, "user": user, "password": local.create_user(user)}
         file = write_configuration(Path(folder), **account)
         own = {"config_dir": None, "wallet_location": None, "wallet_password": None, "tenant": "main"}
-        its_settings = Settings.load(file, **account, **own, schema=user, embedding_model=MODEL)
+        its_settings = Settings.load(file, **account, **own, schema=user, embedding_model=MODEL, max_k=MAX_K)
         pool = recording_pool(
             recording, min=1, max=4, increment=1, session_callback=binary_order, **connect_arguments(its_settings)
         )

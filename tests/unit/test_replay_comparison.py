@@ -79,6 +79,13 @@ def test_what_else_differs_is_named() -> None:
         assert found.what == what
 
 
+def test_every_database_numbers_its_objects_itself() -> None:
+    one, other = (Outcome(columns=(("OBJECT_ID", "DB_TYPE_NUMBER"),), rows=((number,),)) for number in (18525, 18606))
+    assert difference(one, other) is None
+    none = Outcome(columns=(("OBJECT_ID", "DB_TYPE_NUMBER"),), rows=((None,),))
+    assert difference(one, none) is not None
+
+
 def test_rows_may_change_places_where_no_order_was_asked_for() -> None:
     one, other = answer((1,), (2,), (2,)), answer((2,), (1,), (2,))
     assert difference(one, other, "SELECT A FROM (SELECT A FROM T ORDER BY A)") is None
