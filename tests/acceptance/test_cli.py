@@ -159,7 +159,7 @@ def test_data_on_stdout_messages_on_stderr(shell: Shell) -> None:
     assert "note:2" in result.stdout
     assert "[NOTE #2]" not in result.stdout  # the title is shown, and the line that tells more
     assert "SELECT" not in result.stdout
-    assert "FETCH EXACT FIRST :k ROWS ONLY" in result.stderr
+    assert "FETCH EXACT FIRST 8 ROWS ONLY" in result.stderr
     assert "3 hits in" in result.stderr
     nothing = shell.call("search", "late", "--tenant", "other")
     assert nothing.stdout == ""

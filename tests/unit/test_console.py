@@ -70,6 +70,7 @@ def test_json_of_records_is_the_record() -> None:
         "distance": 0.25,
         "why": "",
         "stale": False,
+        "relevance": None,
         "score": 0.75,
         "title": None,
         "url": None,
