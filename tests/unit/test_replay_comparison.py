@@ -80,9 +80,9 @@ def test_what_else_differs_is_named() -> None:
 
 
 def test_every_database_numbers_its_objects_itself() -> None:
-    one, other = (Outcome(columns=(("OBJECT_ID", "DB_TYPE_NUMBER"),), rows=((number,),)) for number in (18525, 18606))
+    one, other = (Outcome(columns=(("OBJECT_ID", "DB_TYPE_NUMBER"),), rows=[(number,)]) for number in (18525, 18606))
     assert difference(one, other) is None
-    none = Outcome(columns=(("OBJECT_ID", "DB_TYPE_NUMBER"),), rows=((None,),))
+    none = Outcome(columns=(("OBJECT_ID", "DB_TYPE_NUMBER"),), rows=[(None,)])
     assert difference(one, none) is not None
 
 
