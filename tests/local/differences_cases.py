@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import threading
 import time
@@ -168,6 +169,14 @@ def _types(statement: str) -> Probe:
     return probe
 
 
+def _typed_inside_json(connection: oracledb.Connection, _: Connect) -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.setinputsizes(x=oracledb.DB_TYPE_JSON)
+        cursor.execute("INSERT INTO d VALUES (:x)", x={"d": dt.datetime(2026, 1, 31), "r": b"raw"})  # noqa: DTZ001
+    kept = value(connection, "SELECT x FROM d")
+    return [type(kept[name]).__name__ for name in ("d", "r")]
+
+
 def _bound_type(connection: oracledb.Connection, _: Connect) -> str:
     with connection.cursor() as cursor:
         cursor.setinputsizes(x=oracledb.DB_TYPE_CLOB)
@@ -281,6 +290,13 @@ CASES: tuple[Case, ...] = (
         '{"a":3,"b":2,"zz":1}',
         lambda text: json.loads(text) == {"zz": 1, "b": 2, "a": 3},
         ("CREATE TABLE j (x JSON)", """INSERT INTO j VALUES ('{"zz":1,"b":2,"a":3}')"""),
+    ),
+    Case(
+        "json-types",
+        _typed_inside_json,
+        ["str", "str"],
+        ["datetime", "bytes"],
+        ("CREATE TABLE d (x JSON)",),
     ),
     Case(
         "json-options",

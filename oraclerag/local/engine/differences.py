@@ -218,6 +218,13 @@ DIFFERENCES: tuple[Difference, ...] = (
         lambda r: "JSON" in r.types or any(word.startswith("JSON") for word in r.words),
     ),
     Difference(
+        "json-types",
+        "Dates and RAW inside JSON",
+        "become texts: ISO 8601, hexadecimal digits",
+        "stay what they are",
+        lambda r: "JSON" in r.types and any(token.kind == "bind" for token in r.tokens),
+    ),
+    Difference(
         "json-options",
         "Options of JSON functions",
         "ASCII, ORDERED, TRUNCATE, STRICT and LAX are read and passed over; syntax is always strict",
