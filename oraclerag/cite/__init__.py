@@ -49,14 +49,15 @@ def cite(
 def references(citations: Iterable[Citation]) -> str:
     """Give the list of references in Markdown, a line each: ``[^1]: [Title](<https://…>)``.
 
-    Titles are escaped. An address that is not of http, https or mailto is left out; a source without a title is named
-    by its key.
+    Titles are escaped. An address that is not of http, https or mailto is left out; a source without one, or without a
+    title, is named by its key: ``[^2]: Title (task:42)``.
     """
     lines = []
     for citation in citations:
-        title = _escaped(citation.title or "") or _escaped(str(citation.source))
-        url = _address(citation.url)
-        lines.append(f"[^{citation.number}]: " + (f"[{title}](<{url}>)" if url else title))
+        key, url = _escaped(str(citation.source)), _address(citation.url)
+        title = _escaped(citation.title or "")
+        named = f"[{title or key}](<{url}>)" if url else f"{title} ({key})" if title else key
+        lines.append(f"[^{citation.number}]: {named}")
     return "\n".join(lines)
 
 
