@@ -23,7 +23,17 @@ from oraclerag.local import LocalDatabase
 from oraclerag.model import known_model
 from oraclerag.provision import built_path
 from oraclerag.testing import tiny_model
-from tests.benchmarks import backfill, local_database, passages, queue, recall, retrieval, search, write_path
+from tests.benchmarks import (
+    backfill,
+    diagnostics,
+    local_database,
+    passages,
+    queue,
+    recall,
+    retrieval,
+    search,
+    write_path,
+)
 from tests.benchmarks.figures import Figure, median_seconds
 from tests.local.conftest import Account
 
@@ -75,6 +85,7 @@ MINILM = built_path(known_model("minilm-l6"))
 PARTS: dict[str, Callable[[Path, Path], Iterator[Figure]]] = {
     "start": _started,
     "passages": lambda _, __: passages.measure(),
+    "diagnostics": lambda _, __: diagnostics.measure(),
     "database": _database,
     "write_path": _write_path,
     "queue": queue.measure,
@@ -85,8 +96,8 @@ PARTS: dict[str, Callable[[Path, Path], Iterator[Figure]]] = {
 }
 """What can be run: takes a folder for databases, and the file of a tiny model."""
 
-LONG = {"retrieval", "recall"}
-"""What is run where it is named only: the first time it takes as long as embedding some thousand texts."""
+LONG = {"diagnostics", "retrieval", "recall"}
+"""What is run where it is named only: minutes of cutting, or embedding some thousand texts the first time."""
 
 
 def figures(folder: Path, names: Sequence[str]) -> Iterator[Figure]:
