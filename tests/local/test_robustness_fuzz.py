@@ -227,11 +227,13 @@ def test_changed_sessions_do_no_harm_at_length(name: str) -> None:
         _canned(served, _LONG)
 
 
-def test_a_break_in_the_middle_of_a_request_is_for_that_request_alone() -> None:
+@pytest.mark.parametrize("program", ["short", "/with/a/long/path" * 12], ids=["short", "long"])
+def test_a_break_in_the_middle_of_a_request_is_for_that_request_alone(program: str) -> None:
     """A client goes on sending the request, then takes part in the reset, and means the next request."""
 
     def play(dsn: str) -> None:
-        with oracledb.connect(user=USER, password=PASSWORD, dsn=dsn) as connection, connection.cursor() as cursor:
+        account = {"user": USER, "password": PASSWORD, "program": program}
+        with oracledb.connect(dsn=dsn, **account) as connection, connection.cursor() as cursor:
             cursor.execute("insert into t values (:1)", ["z" * 40_000])
             cursor.execute("insert into t values (:other)", ["next"])
 
