@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from oraclerag.cli.filters import conditions
-from oraclerag.cli.options import Groups, Json, Manager, Owner, Tenant, opened, output, scope
+from oraclerag.cli.options import (
+    Filters,
+    Groups,
+    HowMany,
+    Json,
+    Manager,
+    MinScore,
+    Owner,
+    Tenant,
+    opened,
+    output,
+    scope,
+)
 
 if TYPE_CHECKING:
     from oraclerag.answer import Prompting
@@ -17,18 +29,13 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 Question = Annotated[str, typer.Argument(metavar="QUESTION")]
-Hits = Annotated[int | None, typer.Option("-k", metavar="N", help="How many hits (default: search.k).")]
 Sources = Annotated[list[str] | None, typer.Option("--source", metavar="NAME", help="Only this source; repeatable.")]
-Filters = Annotated[
-    list[str] | None, typer.Option("--filter", metavar="FIELD=VALUE", help="As of `search`; repeatable.")
-]
 Preferred = Annotated[
     list[str] | None, typer.Option("--prefer", metavar="FIELD=VALUE", help="Put what has this first; repeatable.")
 ]
 Order = Annotated[str, typer.Option("--order", metavar="ORDER", help="similarity or authority.")]
 Hybrid = Annotated[bool, typer.Option("--hybrid", help="Find by words too.")]
 Fallback = Annotated[bool, typer.Option("--fallback", help="Where no text names the error code, search without it.")]
-MinScore = Annotated[float | None, typer.Option("--min-score", metavar="SCORE", help="The least similarity of a hit.")]
 Whole = Annotated[bool, typer.Option("--whole-question", help="Search for every word of the question.")]
 Chunks = Annotated[int, typer.Option("--max-chunks", metavar="N", help="Sources in the prompt, at most.")]
 
@@ -45,7 +52,7 @@ def prompt(
     group: Groups = None,
     manager: Manager = False,
     tenant: Tenant = None,
-    k: Hits = None,
+    k: HowMany = None,
     source: Sources = None,
     filter_: Filters = None,
     prefer: Preferred = None,
@@ -85,7 +92,7 @@ def ask(
     group: Groups = None,
     manager: Manager = False,
     tenant: Tenant = None,
-    k: Hits = None,
+    k: HowMany = None,
     source: Sources = None,
     filter_: Filters = None,
     prefer: Preferred = None,
