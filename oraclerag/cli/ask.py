@@ -82,7 +82,7 @@ def prompt(
         for message in made.messages:
             screen.write(f"-- {message['role']}\n{message['content']}")
         screen.say(
-            f"{len(made.sources)} sources, {made.left_out} left out; {made.size:,} bytes, about {made.tokens:,} tokens."
+            f"{_sources(len(made.sources))}, {made.left_out} left out; {made.size:,} bytes, about {made.tokens:,} tokens."
         )
 
 
@@ -168,7 +168,11 @@ def _notes(answer: Answer) -> list[str]:
     if answer.outcome != "no_grounds":
         support = answer.support
         notes.append(
-            f"{len(answer.citations)} sources cited by {answer.generator}; of {support.sentences} sentences "
+            f"{_sources(len(answer.citations))} cited by {answer.generator}; of {support.sentences} sentences "
             f"{support.uncited} cite none and {support.unsupported} share few words with what they cite."
         )
     return notes
+
+
+def _sources(count: int) -> str:
+    return f"{count} source" if count == 1 else f"{count} sources"

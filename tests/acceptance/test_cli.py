@@ -154,6 +154,22 @@ def test_who_asks_decides_what_is_found(shell: Shell) -> None:
     assert found(shell, "--manager", "--filter", "project=none") == []
 
 
+def test_an_answer_cites_what_the_asker_may_see(shell: Shell) -> None:
+    answer = shell.json("ask", "Explain what is late to me", "--manager")
+    assert answer["outcome"] == "answered"
+    assert answer["searched"] == "late"
+    assert {one["source"]["type"] for one in answer["citations"]} == {"note"}
+    text = shell.call("ask", "What is late?", "--manager")
+    assert "[^1]: " in text.stdout
+    assert "cited by extractive" in text.stderr
+    nothing = shell.call("ask", "What is late?", "--tenant", "other")
+    assert nothing.stdout.startswith("There is nothing that you may see")
+    prompt = shell.call("prompt", "What is late?", "--owner", "7", "--max-chunks", "1")
+    assert "-- system\n" in prompt.stdout
+    assert "1 source, " in prompt.stderr
+    assert shell.json("prompt", "What is late?", "--tenant", "other") is None
+
+
 def test_data_on_stdout_messages_on_stderr(shell: Shell) -> None:
     result = shell.run("search", "late", "--manager", "--show-sql")
     assert "note:2" in result.stdout
