@@ -81,9 +81,8 @@ def prompt(
     else:
         for message in made.messages:
             screen.write(f"-- {message['role']}\n{message['content']}")
-        screen.say(
-            f"{_sources(len(made.sources))}, {made.left_out} left out; {made.size:,} bytes, about {made.tokens:,} tokens."
-        )
+        shown = f"{_sources(len(made.sources))}, {made.left_out} left out"
+        screen.say(f"{shown}; {made.size:,} bytes, about {made.tokens:,} tokens.")
 
 
 def ask(
