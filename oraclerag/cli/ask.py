@@ -8,13 +8,18 @@ import typer
 
 from oraclerag.cli.filters import conditions
 from oraclerag.cli.options import (
+    Fallback,
     Filters,
     Groups,
     HowMany,
+    Hybrid,
     Json,
     Manager,
     MinScore,
+    Order,
     Owner,
+    Prefer,
+    SourceNames,
     Tenant,
     opened,
     output,
@@ -29,13 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 Question = Annotated[str, typer.Argument(metavar="QUESTION")]
-Sources = Annotated[list[str] | None, typer.Option("--source", metavar="NAME", help="Only this source; repeatable.")]
-Preferred = Annotated[
-    list[str] | None, typer.Option("--prefer", metavar="FIELD=VALUE", help="Put what has this first; repeatable.")
-]
-Order = Annotated[str, typer.Option("--order", metavar="ORDER", help="similarity or authority.")]
-Hybrid = Annotated[bool, typer.Option("--hybrid", help="Find by words too.")]
-Fallback = Annotated[bool, typer.Option("--fallback", help="Where no text names the error code, search without it.")]
 Whole = Annotated[bool, typer.Option("--whole-question", help="Search for every word of the question.")]
 Chunks = Annotated[int, typer.Option("--max-chunks", metavar="N", help="Sources in the prompt, at most.")]
 
@@ -53,9 +51,9 @@ def prompt(
     manager: Manager = False,
     tenant: Tenant = None,
     k: HowMany = None,
-    source: Sources = None,
+    source: SourceNames = None,
     filter_: Filters = None,
-    prefer: Preferred = None,
+    prefer: Prefer = None,
     order: Order = "similarity",
     hybrid: Hybrid = False,
     fallback: Fallback = False,
@@ -92,9 +90,9 @@ def ask(
     manager: Manager = False,
     tenant: Tenant = None,
     k: HowMany = None,
-    source: Sources = None,
+    source: SourceNames = None,
     filter_: Filters = None,
-    prefer: Preferred = None,
+    prefer: Prefer = None,
     order: Order = "similarity",
     hybrid: Hybrid = False,
     fallback: Fallback = False,

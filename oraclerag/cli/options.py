@@ -27,17 +27,22 @@ __all__ = [
     "DocId",
     "Environment",
     "ErpVersion",
+    "Fallback",
     "Filters",
     "Groups",
     "HowMany",
+    "Hybrid",
     "Json",
     "Manager",
     "MinScore",
     "Module",
     "Months",
+    "Order",
     "Owner",
+    "Prefer",
     "Since",
     "SourceName",
+    "SourceNames",
     "Tenant",
     "Until",
 ]
@@ -67,9 +72,20 @@ Collections = Annotated[
 Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before (UTC, ISO 8601).")]
 Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Not after; a date has its day.")]
 Months = Annotated[int | None, typer.Option("--months", metavar="N", help="Not older than so many months.")]
+SourceNames = Annotated[
+    list[str] | None, typer.Option("--source", metavar="NAME", help="Only this source; repeatable.")
+]
 MinScore = Annotated[
     float | None, typer.Option("--min-score", metavar="SCORE", help="The least similarity of a hit, up to 1.")
 ]
+
+# How what is found is chosen and ordered.
+Fallback = Annotated[bool, typer.Option("--fallback", help="Where no text names the error code, search without it.")]
+Prefer = Annotated[
+    list[str] | None, typer.Option("--prefer", metavar="FIELD=VALUE", help="Put what has this first; repeatable.")
+]
+Order = Annotated[str, typer.Option("--order", metavar="ORDER", help="similarity or authority.")]
+Hybrid = Annotated[bool, typer.Option("--hybrid", help="The question's words count beside its meaning.")]
 
 # What a report or an incident does not say of itself.
 Environment = Annotated[str | None, typer.Option("--env", metavar="ID", help="The environment, such as PROD-US-01.")]

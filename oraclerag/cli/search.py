@@ -9,15 +9,20 @@ import typer
 from oraclerag.cli.filters import conditions
 from oraclerag.cli.options import (
     Collections,
+    Fallback,
     Filters,
     Groups,
     HowMany,
+    Hybrid,
     Json,
     Manager,
     MinScore,
     Months,
+    Order,
     Owner,
+    Prefer,
     Since,
+    SourceNames,
     Tenant,
     Until,
     day_or_moment,
@@ -41,9 +46,7 @@ def search(
     manager: Manager = False,
     tenant: Tenant = None,
     k: HowMany = None,
-    source: Annotated[
-        list[str] | None, typer.Option("--source", metavar="NAME", help="Only this source; repeatable.")
-    ] = None,
+    source: SourceNames = None,
     filter_: Filters = None,
     collection: Collections = None,
     since: Since = None,
@@ -52,19 +55,15 @@ def search(
     codes: Annotated[
         bool, typer.Option("--codes/--no-codes", help="Error codes in the question narrow it to texts naming them.")
     ] = True,
-    fallback: Annotated[
-        bool, typer.Option("--fallback", help="Where no text names the error code, search without it.")
-    ] = False,
-    prefer: Annotated[
-        list[str] | None, typer.Option("--prefer", metavar="FIELD=VALUE", help="Put what has this first; repeatable.")
-    ] = None,
-    order: Annotated[str, typer.Option("--order", metavar="ORDER", help="similarity or authority.")] = "similarity",
+    fallback: Fallback = False,
+    prefer: Prefer = None,
+    order: Order = "similarity",
     mode: Annotated[str, typer.Option("--mode", metavar="MODE", help="auto, exact or approx.")] = "auto",
     accuracy: Annotated[
         int | None, typer.Option("--accuracy", metavar="PERCENT", help="Target of an approximate search.")
     ] = None,
     min_score: MinScore = None,
-    hybrid: Annotated[bool, typer.Option("--hybrid", help="The question's words count beside its meaning.")] = False,
+    hybrid: Hybrid = False,
     weights: Annotated[
         str | None, typer.Option("--weights", metavar="V,T", help="Weights of vector and text, such as 1,0.5.")
     ] = None,
