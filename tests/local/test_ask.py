@@ -116,6 +116,36 @@ def test_texts_whose_source_lets_none_leave_do_not(rag: Rag, monkeypatch: pytest
     assert len(server.asked) == 1
 
 
+def test_texts_of_sources_that_this_process_does_not_know_do_not_leave_either(
+    rag: Rag, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from oraclerag.generate.over_http import OverHttp
+
+    monkeypatch.setattr(OverHttp, "local", property(lambda _: False))
+    with fake_llm(Reply(completion("never"), headers=JSON)) as server, over_http(rag, server.url) as asking:
+        with Rag(dataclasses.replace(asking.settings, sources=())) as searching:
+            answer = searching.ask(QUESTION, scope=MANAGER)
+        assert server.asked == []
+    assert (answer.outcome, answer.withheld) == ("no_grounds", len(answer.hits))
+    assert answer.hits
+
+
+def test_what_is_searched_for_is_the_reduced_question(rag: Rag) -> None:
+    answer = rag.ask(QUESTION, scope=MANAGER)
+
+    def distances(question: str) -> list[float]:
+        return [hit.distance for hit in rag.search(question, scope=MANAGER)]
+
+    assert [hit.distance for hit in answer.hits] == distances(answer.searched)
+    assert distances(answer.searched) != distances(QUESTION)
+
+
+def test_an_answer_that_the_limit_of_tokens_cut_says_so(rag: Rag) -> None:
+    cut = Reply(completion("They are in", finish="length"), headers=JSON)
+    with fake_llm(cut) as server, over_http(rag, server.url) as asking:
+        assert asking.ask(QUESTION, scope=MANAGER).outcome == "truncated"
+
+
 def test_a_text_is_passed_on_as_it_comes(rag: Rag) -> None:
     pieces: list[str] = []
     answer = rag.ask(QUESTION, scope=MANAGER, on_text=pieces.append)
