@@ -114,7 +114,7 @@ def answer(
     with _timed(ready.timings, "generate"):
         generation = _generated(generator, ready.prompt, on_text)
     with _timed(ready.timings, "cite"):
-        text, citations, support = cite(generation.text, ready.prompt.sources)
+        text, citations, support = cite(generation.text, ready.prompt.sources, label=generation.label)
     return Answer(
         question,
         text,

@@ -343,7 +343,8 @@ class Generation:
 
     ``finish`` is what the model says of the end: "stop" (it was done), "length" (the limit of tokens cut it),
     "content_filter", "refusal", or another word of the endpoint's; None where it says nothing. ``model`` is the one
-    that answered. Tokens are those that the endpoint counted, None where it does not.
+    that answered. Tokens are those that the endpoint counted, None where it does not. ``label`` is how ``text`` begins
+    where that says what the answer is and states nothing: no source need support it.
     """
 
     text: str = field(repr=False)
@@ -351,6 +352,7 @@ class Generation:
     finish: str | None = "stop"
     prompt_tokens: int | None = None
     answer_tokens: int | None = None
+    label: str = ""
 
     @property
     def truncated(self) -> bool:

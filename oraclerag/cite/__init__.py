@@ -29,21 +29,23 @@ _BLOCK = re.compile(r"^(?:(?=[-+=])|(\d{1,9})(?=[.)]))")
 
 
 def cite(
-    answer: str, sources: Sequence[PromptSource], *, limit: int = MAX_REFERENCES
+    answer: str, sources: Sequence[PromptSource], *, limit: int = MAX_REFERENCES, label: str = ""
 ) -> tuple[str, tuple[Citation, ...], Support]:
     """Replace the anchors of an answer by footnotes ``[^1]``; give that text, the citations, and the support.
 
     Footnotes are numbered from 1 by first use, each source (entity) once, and past numbers that the answer's own
     footnotes have. Groups and ranges (``[1, 3]``, ``[2-3]``) are taken apart. Code, links and the answer's own
     footnotes are left alone. Anchors that name no source are removed and counted, and so are sources beyond
-    ``limit``. Never raises for anything that an answer holds; InputError where ``limit`` is no whole number from 0 on.
+    ``limit``. ``label`` is how the answer begins where that states nothing: it is no sentence of the support. Never
+    raises for anything that an answer holds; InputError where ``limit`` is no whole number from 0 on.
     """
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
         raise InputError(f"limit must be a whole number from 0 on, not {limit!r}.")
+    begun, answer = (label, answer[len(label) :]) if answer.startswith(label) else ("", answer)
     written = _Writer(sources, limit, taken={int(number) for number in _FOOTNOTE.findall(anchors.restored(answer))})
     for part in parts(answer, written.style, written.known):
         written.add(part)
-    return written.text(), written.citations(), written.support()
+    return begun + written.text(), written.citations(), written.support()
 
 
 def references(citations: Iterable[Citation]) -> str:

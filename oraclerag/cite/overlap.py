@@ -31,11 +31,11 @@ STEM = 5
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _PLACE = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
-_PLACES = f"(?:[ \\t]*{_OPEN}\\d+{_CLOSE})*"
+_PLACES = f"(?:[ \\t]*{_OPEN}\\d+{_CLOSE})*+"  # never parted from its sentence, hence possessive
 _PRIVATE = re.compile(f"[{_OPEN}{_CLOSE}]")
 
 _WORD = re.compile(r"[^\W_]+")
-_END = re.compile(rf"[.!?…]+[\"'”’»)\]*_]{{0,4}}{_PLACES}(?=\s)|[。！？]{_PLACES}")
+_END = re.compile(rf"[.!?…]+[\"'”’»)\]*_]{{0,4}}{_PLACES}(?=\s|$)|[。！？]{_PLACES}")
 _ABBREVIATED = re.compile(
     r"(?:^|[\s(])(?:[A-Za-z]|e\.g|i\.e|p\.\s?ej|etc|vs|cf|ca|approx|aprox|Dr|Dra|Mr|Mrs|Ms|Sr|Sra|St|No|Nr|art|fig"
     r"|pág|pag|núm|num|cap|sec|vol|ver)\.$",

@@ -61,7 +61,7 @@ class Extractive:
 
     def generate(self, prompt: Prompt) -> Generation:
         """Give the answer."""
-        return Generation(text="".join(self._parts(prompt)), model=self.name)
+        return self._generation(list(self._parts(prompt)))
 
     def stream(self, prompt: Prompt) -> Stream:
         """Give the answer, one quotation after the other."""
@@ -72,7 +72,10 @@ class Extractive:
         for part in self._parts(prompt):
             parts.append(part)
             yield part
-        return Generation(text="".join(parts), model=self.name)
+        return self._generation(parts)
+
+    def _generation(self, parts: list[str]) -> Generation:
+        return Generation(text="".join(parts), model=self.name, label=parts[0])
 
     def _parts(self, prompt: Prompt) -> Iterator[str]:
         if not prompt.sources:

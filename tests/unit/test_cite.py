@@ -143,6 +143,8 @@ def test_sources_beyond_the_limit_are_dropped_and_counted() -> None:
         ("The tablespace had no free space. [1] A new datafile was added [2].", 2, 0, 0, 0),
         ("The tablespace had no free space.\n[1]\n\nA datafile was later added.", 2, 1, 0, 0),
         ("The tablespace had no free space.[1]", 1, 0, 0, 0),
+        ("The tablespace had no free space. [1]", 1, 0, 0, 0),
+        ("> The tablespace had no free space. [1]\n\n> A new datafile was added. [2]", 2, 0, 0, 0),
         ("The tablespace had no free space.", 1, 1, 0, 0),
         ("The tablespace had no free space [9].", 1, 1, 0, 1),
         ("Purple elephants dance under moonlight every winter [1].", 1, 0, 1, 0),

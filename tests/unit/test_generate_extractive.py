@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oraclerag import anchors, generate
+from oraclerag.cite import cite
 from oraclerag.config import Settings
 from oraclerag.errors import ConfigurationError, InputError
 from oraclerag.generate.extractive import Extractive
@@ -34,6 +36,19 @@ def test_the_best_sentence_is_first_word_for_word_and_cited() -> None:
     assert generation.text.startswith("No language model wrote this. ")
     assert generation.text.split("\n\n")[1] == "> IVA is 21 percent. ##2##"
     assert (generation.model, generation.finish, generation.truncated) == ("extractive", "stop", False)
+
+
+def test_its_label_is_no_statement_that_lacks_a_source() -> None:
+    asked = prompt("What is the IVA percent?", INVOICE, TAX)
+    generation = Extractive().generate(asked)
+    text, citations, support = cite(generation.text, asked.sources, label=generation.label)
+    assert text.startswith(generation.label)
+    assert (support.sentences > 0, support.uncited, support.unsupported) == (True, 0, 0)
+    assert cite(generation.text, asked.sources) == (
+        text,
+        citations,
+        replace(support, sentences=support.sentences + 1, uncited=1),
+    )
 
 
 @pytest.mark.parametrize(
