@@ -104,6 +104,8 @@ WORKS = [
     Works("CREATE TABLE x (b VARCHAR2(4000 CHAR))"),
     Works("SELECT LISTAGG(n, ',' ON OVERFLOW TRUNCATE '…' WITH COUNT) WITHIN GROUP (ORDER BY n DESC) FROM t", [("3,2,1",)]),
     Works("SELECT LISTAGG(DISTINCT t_id, ',') FROM u", [("1",)]),
+    Works("SELECT PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY n), PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY n DESC) FROM t", [(2.8, 1.2)]),
+    Works("SELECT PERCENTILE_CONT(1) WITHIN GROUP (ORDER BY x.v) FROM (SELECT NULL v FROM dual UNION ALL SELECT 7 FROM dual) x", [(7,)]),
     Works("SELECT MIN(n) KEEP (DENSE_RANK LAST ORDER BY id) FROM t", [(3,)], gives=3001, differs=_NOT_WRITTEN),
     Works("SELECT ANY_VALUE(b), t_id FROM u WHERE id = 1 GROUP BY t_id", [("x", 1)]),
     # numbers and conversions

@@ -154,6 +154,8 @@ def _nulls(parser: ExpressionParser) -> None:
 def _call(parser: ExpressionParser, name: str, distinct: str, values: list[Node], overflow: bool) -> Node:
     if name == "LISTAGG":
         return _listagg(parser, distinct, values, overflow)
+    if name == "PERCENTILE_CONT":
+        return _percentile(parser, distinct, values[0])
     if name in ("LAG", "LEAD"):
         offset = [Node("(", values[1], ")::int"), *values[2:]] if len(values) > 1 else []
         return Node(f"{name.lower()}(", *join([values[0], *offset]), ")")
@@ -181,10 +183,32 @@ def _listagg(parser: ExpressionParser, distinct: str, values: list[Node], overfl
     return Node("ora.listagg_limit(" if not overflow else "ora.listagg_truncate(", *parts, "))")
 
 
+def _percentile(parser: ExpressionParser, distinct: str, part: Node) -> Node:
+    position = parser.token.position
+    if distinct:
+        raise OraError(30482, "DISTINCT option not allowed for this function", position)
+    if part.kind not in ("integer", "number"):
+        parser.unsupported("PERCENTILE_CONT of anything but a literal number")
+    if not 0 <= float(part.value) <= 1:
+        raise OraError(30493, "The percentile value should be between 0 and 1.", position)
+    for word in ("WITHIN", "GROUP", "(", "ORDER", "BY"):
+        parser.need(word)
+    value = parser.expression()
+    if value.type in ("date", "timestamp", "timestamp with time zone", "interval"):
+        parser.unsupported("PERCENTILE_CONT of times")
+    order = direction(parser)
+    parser.need(")")
+    number = Operand(value, number=True)
+    return Node(
+        "ora.percentile(", part, ", array_agg(", number, " ORDER BY ", number, order, ") FILTER (WHERE (",
+        number, ") IS NOT NULL))",
+    )  # fmt: skip
+
+
 def _window(parser: ExpressionParser, name: str, inner: Node, distinct: str) -> Node:
     position = parser.token.position
-    if name == "LISTAGG":
-        parser.unsupported("LISTAGG with OVER")
+    if name in ("LISTAGG", "PERCENTILE_CONT"):
+        parser.unsupported(f"{name} with OVER")
     parser.need("OVER")
     if not parser.at("("):
         if parser.token.kind in ("word", "quoted"):

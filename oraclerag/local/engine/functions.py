@@ -264,6 +264,7 @@ AGGREGATES: dict[str, Function] = {
     "EVERY": Function(1, 1, _shaped("bool_and({0})"), "boolean"),
     "BOOLEAN_OR_AGG": Function(1, 1, _shaped("bool_or({0})"), "boolean"),
     "LISTAGG": Function(1, 2, call("string_agg"), "text"),
+    "PERCENTILE_CONT": Function(1, 1, call("ora.percentile"), "number"),
 }
 """Aggregates; with OVER they are window functions too."""
 

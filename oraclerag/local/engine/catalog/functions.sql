@@ -516,6 +516,11 @@ CREATE FUNCTION ora.median_of(numeric[]) RETURNS numeric LANGUAGE sql IMMUTABLE 
 CREATE AGGREGATE ora.variance(numeric) (SFUNC = ora.collect, STYPE = numeric[], INITCOND = '{}', FINALFUNC = ora.variance_of);
 CREATE AGGREGATE ora.stddev(numeric) (SFUNC = ora.collect, STYPE = numeric[], INITCOND = '{}', FINALFUNC = ora.stddev_of);
 CREATE AGGREGATE ora.median(numeric) (SFUNC = ora.collect, STYPE = numeric[], INITCOND = '{}', FINALFUNC = ora.median_of);
+-- What lies at that part of the way through the sorted values, between two of them in proportion.
+CREATE FUNCTION ora.percentile(part numeric, sorted numeric[]) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN place = floor(place) THEN sorted[place::int4] ELSE trim_scale(
+    sorted[floor(place)::int4] * (ceil(place) - place) + sorted[ceil(place)::int4] * (place - floor(place))) END
+  FROM (SELECT 1 + part * (cardinality(sorted) - 1) AS place) AS p $$;
 -- ---- Texts.
 
 -- The first characters, or as many as fit into that many bytes.
