@@ -25,7 +25,6 @@ AT_MOST = 600
 LONGER = {
     "oraclerag/chunk/diagnostics/html_report.py": "what each tag does to the text that is being written",
     "oraclerag/claim.py": "the queue's protocol; its steps are understood side by side or not at all",
-    "oraclerag/config.py": "one table of settings and the one family of functions that checks it",
     "oraclerag/database.py": "the table of Oracle's codes beside the connections that raise them",
     "oraclerag/drain.py": "one batch from claim to settle; the order of its steps is what must be seen",
     "oraclerag/errors.py": "the tree of errors, each a few lines",

@@ -1,0 +1,169 @@
+"""Settings: keyword arguments, then the environment, then ``oraclerag.toml``, then defaults.
+
+One table says for every setting its place in the file, its environment variable and its rule; ``rules`` holds them
+against each other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from oraclerag.config.reading import convert, find, read, table
+from oraclerag.config.rules import check
+from oraclerag.config.sources import SourceSettings, parse_source
+from oraclerag.cutting import Cutting
+from oraclerag.errors import ConfigurationError
+
+__all__ = ["Settings"]
+
+
+def _setting(
+    default: Any,
+    path: str,
+    env: str,
+    *,
+    alias: str | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    secret: bool = False,
+) -> Any:
+    """Declare a setting: default, dotted place in the file, environment variable (and another), inclusive bounds."""
+    return field(
+        default=default,
+        repr=not secret,
+        metadata={"path": path, "env": env, "alias": alias, "low": low, "high": high},
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that can be configured; see :meth:`load` for where it comes from.
+
+    Times are in seconds, ``call_timeout`` too (0: none). ``schema`` is the owner of the RAG_ tables (default: the
+    user). ``exact_below`` is the estimated number of rows below which a search is exact. ``chunk_size_tokens`` and
+    ``chunk_overlap_tokens`` are for sources that are cut into passages or as diagnostics and name no size themselves.
+    """
+
+    dsn: str | None = _setting(None, "database.dsn", "ORACLE_DSN")
+    user: str | None = _setting(None, "database.user", "ORACLE_USER")
+    password: str | None = _setting(None, "database.password", "ORACLE_PASSWORD", secret=True)
+    config_dir: str | None = _setting(None, "database.config_dir", "ORACLE_CONFIG_DIR")
+    wallet_location: str | None = _setting(None, "database.wallet_location", "ORACLE_WALLET_LOCATION")
+    wallet_password: str | None = _setting(None, "database.wallet_password", "ORACLE_WALLET_PASSWORD", secret=True)
+    schema: str | None = _setting(None, "database.schema", "ORACLERAG_SCHEMA")
+    pool_size: int = _setting(4, "database.pool_size", "ORACLERAG_POOL_SIZE", low=1, high=1000)
+    call_timeout: float = _setting(0.0, "database.call_timeout", "ORACLERAG_CALL_TIMEOUT", low=0, high=86400)
+
+    tenant: str = _setting("main", "tenant", "ORACLERAG_TENANT")
+    embedding_model: str = _setting("ALL_MINILM_L12_V2", "embedding.model", "ORACLERAG_EMBEDDING_MODEL")
+
+    chunk_size_tokens: int | None = _setting(
+        None, "chunk.size_tokens", "ORACLERAG_CHUNK_SIZE_TOKENS", alias="RAG_CHUNK_SIZE_TOKENS", low=16, high=1_000_000
+    )
+    chunk_overlap_tokens: int | None = _setting(
+        None, "chunk.overlap_tokens", "ORACLERAG_CHUNK_OVERLAP_TOKENS", alias="RAG_CHUNK_OVERLAP_TOKENS", low=0,
+        high=1_000_000,
+    )  # fmt: skip
+
+    batch_size: int = _setting(32, "worker.batch_size", "ORACLERAG_BATCH_SIZE", low=1, high=1000)
+    poll_interval: float = _setting(2.0, "worker.poll_interval", "ORACLERAG_POLL_INTERVAL", low=0.05, high=3600)
+    initial_delay: float = _setting(5.0, "worker.initial_delay", "ORACLERAG_INITIAL_DELAY", low=0, high=3600)
+    max_attempts: int = _setting(5, "worker.max_attempts", "ORACLERAG_MAX_ATTEMPTS", low=1, high=100)
+    lease: float = _setting(300.0, "worker.lease", "ORACLERAG_LEASE", low=1, high=86400)
+    backfill_on_start: bool = _setting(True, "worker.backfill_on_start", "ORACLERAG_BACKFILL_ON_START")
+
+    k: int = _setting(8, "search.k", "ORACLERAG_TOP_K", low=1, high=10000)
+    max_k: int = _setting(100, "search.max_k", "ORACLERAG_MAX_K", low=1, high=10_000)
+    exact_below: int = _setting(50_000, "search.exact_below", "ORACLERAG_EXACT_BELOW", low=0, high=10**9)
+    target_accuracy: int = _setting(90, "search.target_accuracy", "ORACLERAG_TARGET_ACCURACY", low=1, high=100)
+    query_embedding: Literal["inline", "separate"] = _setting(
+        "inline", "search.query_embedding", "ORACLERAG_QUERY_EMBEDDING"
+    )
+    rerank_model: str | None = _setting(None, "search.rerank_model", "ORACLERAG_RERANK_MODEL")
+
+    generate_provider: Literal["extractive", "openai"] = _setting(
+        "extractive", "generate.provider", "ORACLERAG_GENERATE_PROVIDER"
+    )
+    generate_base_url: str | None = _setting(None, "generate.base_url", "ORACLERAG_GENERATE_BASE_URL")
+    generate_model: str | None = _setting(None, "generate.model", "ORACLERAG_GENERATE_MODEL")
+    generate_api_key_env: str | None = _setting(None, "generate.api_key_env", "ORACLERAG_GENERATE_API_KEY_ENV")
+    generate_temperature: float = _setting(0.0, "generate.temperature", "ORACLERAG_GENERATE_TEMPERATURE", low=0, high=2)
+    generate_max_tokens: int = _setting(
+        1024, "generate.max_tokens", "ORACLERAG_GENERATE_MAX_TOKENS", low=1, high=1_000_000
+    )
+    generate_timeout: float = _setting(60.0, "generate.timeout", "ORACLERAG_GENERATE_TIMEOUT", low=0.1, high=3600)
+
+    sources: tuple[SourceSettings, ...] = ()
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @classmethod
+    def load(cls, path: str | Path | None = None, **overrides: Any) -> Settings:
+        """Read the settings.
+
+        ``path`` is the configuration file; without it ``ORACLERAG_CONFIG`` names it, else ``oraclerag.toml`` in the
+        working directory is read if it exists. A keyword wins over the environment, which wins over the file.
+        """
+        named = path if path is not None else os.environ.get("ORACLERAG_CONFIG")
+        file = Path(named) if named is not None else Path("oraclerag.toml")
+        if named is not None and not file.is_file():
+            raise ConfigurationError(f"There is no configuration file {str(file)!r}.")
+        tree = read(file) if file.is_file() else {}
+        values: dict[str, Any] = {}
+        for item in dataclasses.fields(cls):
+            if item.name == "sources":
+                continue
+            raw, place = find(tree, item.metadata["path"]), f"{item.metadata['path']} in {file}"
+            for variable in (item.metadata["alias"], item.metadata["env"]):
+                if variable is not None and os.environ.get(variable):
+                    raw, place = os.environ[variable], variable
+            if item.name in overrides:
+                raw, place = overrides.pop(item.name), item.name
+            if raw is not None:
+                values[item.name] = convert(item, raw, place)
+        sources = tuple(
+            parse_source(name, declared, file.parent, f"[source.{name}] in {file}")
+            for name, declared in table(tree, "source", file).items()
+        )
+        sources = overrides.pop("sources", sources)
+        if overrides:
+            raise ConfigurationError(f"There is no setting {min(overrides)!r}.")
+        _refuse_unknown(tree, file)
+        return cls(sources=sources, **values)
+
+    def cutting(self, cutting: Cutting) -> Cutting:
+        """Give a way to cut with the installation's sizes where it names none itself; whole texts are left whole."""
+        if cutting.chunker in ("whole", "database") or cutting.preset is not None:
+            return cutting
+        size = cutting.size if cutting.size is not None else self.chunk_size_tokens
+        overlap = cutting.overlap if cutting.overlap is not None else self.chunk_overlap_tokens
+        return dataclasses.replace(cutting, size=size, overlap=overlap)
+
+    def source(self, name: str) -> SourceSettings:
+        """Give the settings of a source by its name."""
+        from oraclerag.errors import UnknownSource
+
+        for source in self.sources:
+            if source.name == name:
+                return source
+        raise UnknownSource(f"No source {name!r} is configured.")
+
+
+def _refuse_unknown(tree: Mapping[str, Any], file: Path) -> None:
+    known = {item.metadata["path"] for item in dataclasses.fields(Settings) if item.name != "sources"}
+    sections = {path.partition(".")[0] for path in known if "." in path}
+    for name, value in tree.items():
+        if name == "source":
+            continue
+        if isinstance(value, dict) and name in sections:
+            for key in value:
+                if f"{name}.{key}" not in known:
+                    raise ConfigurationError(f"[{name}] in {file} has an unknown key {key!r}.")
+        elif name not in known:
+            raise ConfigurationError(f"{file} has an unknown key {name!r}.")
