@@ -447,8 +447,11 @@ class Answer:
     ``text`` has footnotes ``[^1]``, which ``references`` lists in Markdown and ``citations`` as records. ``outcome``:
     "answered", "truncated" (the limit of tokens cut it), "no_grounds" (nothing was found: no generator was asked).
     ``searched`` is what was searched for, ``result`` what was found; ``withheld`` counts the hits that were kept from
-    the generator, which is elsewhere, because their source lets no text leave. ``timings`` are seconds by step.
-    ``search_id`` is its number in the search log, None where it was not logged.
+    the generator, which is elsewhere, because their source lets no text leave. ``standalone`` is the question that a
+    follow-up was taken for, None where it was left as it is. ``reduced_by`` says who chose what to search for: "rules",
+    a language model by its name, None where nobody did; ``notes`` are sentences on what did not go as configured,
+    without the question's words. ``timings`` are seconds by step. ``search_id`` is its number in the search log, None
+    where it was not logged.
     """
 
     question: str = field(repr=False)
@@ -464,6 +467,9 @@ class Answer:
     prompt: Prompt | None = field(default=None, repr=False)
     generation: Generation | None = None
     timings: Mapping[str, float] = field(default_factory=_nothing)
+    standalone: str | None = field(default=None, repr=False)
+    reduced_by: str | None = None
+    notes: tuple[str, ...] = ()
     search_id: int | None = None
 
     @property
