@@ -61,6 +61,23 @@ class Extreme(Operand):
         super().write(output)
 
 
+class _Ranked(Operand):
+    """What a percentile is taken of: a NUMBER, or what becomes one."""
+
+    __slots__ = ("position",)
+
+    def __init__(self, value: Node, position: int) -> None:
+        super().__init__(value, number=True)
+        self.position = position
+
+    def write(self, output: Output) -> None:
+        """Write it, or raise ORA-03001."""
+        kind = type_of(self.inner)
+        if kind not in ("", "number", "text"):
+            raise OraError(3001, f"unimplemented feature: PERCENTILE_CONT of {kind.upper()}", self.position)
+        super().write(output)
+
+
 def sort_keys(parser: ExpressionParser) -> Node:
     """Read the keys behind ORDER BY inside a function or a window."""
     parts: list[str | Node] = ["ORDER BY "]
@@ -193,15 +210,12 @@ def _percentile(parser: ExpressionParser, distinct: str, part: Node) -> Node:
         raise OraError(30493, "The percentile value should be between 0 and 1.", position)
     for word in ("WITHIN", "GROUP", "(", "ORDER", "BY"):
         parser.need(word)
-    value = parser.expression()
-    if value.type in ("date", "timestamp", "timestamp with time zone", "interval"):
-        parser.unsupported("PERCENTILE_CONT of times")
+    value = _Ranked(parser.expression(), position)
     order = direction(parser)
     parser.need(")")
-    number = Operand(value, number=True)
     return Node(
-        "ora.percentile(", part, ", array_agg(", number, " ORDER BY ", number, order, ") FILTER (WHERE (",
-        number, ") IS NOT NULL))",
+        "ora.percentile(", part, ", array_agg(", value, " ORDER BY ", value, order, ") FILTER (WHERE (",
+        value, ") IS NOT NULL))",
     )  # fmt: skip
 
 
