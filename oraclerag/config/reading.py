@@ -12,7 +12,7 @@ from typing import Any
 
 from oraclerag.errors import ConfigurationError
 
-__all__ = ["KINDS", "convert", "find", "is_of", "kind", "read", "table", "text_of"]
+__all__ = ["KINDS", "convert", "find", "is_of", "kind", "read", "table", "template_text"]
 
 KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 """What a type is called in a message; every other one is a text."""
@@ -21,12 +21,12 @@ KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 def read(file: Path) -> dict[str, Any]:
     """Read a file of TOML. Raises ConfigurationError."""
     try:
-        return tomllib.loads(text_of(file))
+        return tomllib.loads(_text_of(file))
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{file} is not valid TOML: {error}.") from error
 
 
-def text_of(file: Path) -> str:
+def _text_of(file: Path) -> str:
     """Read a text that is UTF-8. Raises ConfigurationError, which says where it is not."""
     try:
         return file.read_text("utf-8")
@@ -34,6 +34,19 @@ def text_of(file: Path) -> str:
         raise ConfigurationError(f"{file} is not UTF-8: byte {error.start} does not belong there.") from error
     except OSError as error:
         raise ConfigurationError(f"{file} cannot be read: {error.strerror}.") from error
+
+
+def template_text(template: str, folder: Path, place: str) -> str:
+    """Give the text of a template, or of the file of one: a single line that ends with ``.j2`` or ``.jinja``.
+
+    Raises ConfigurationError.
+    """
+    if not template.endswith((".j2", ".jinja")) or "\n" in template:
+        return template
+    path = folder / template
+    if not path.is_file():
+        raise ConfigurationError(f"{place}: there is no template file {str(path)!r}.")
+    return _text_of(path)
 
 
 def table(tree: Mapping[str, Any], name: str, file: Path) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import urllib.parse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from oraclerag.config.reading import is_of, kind
 from oraclerag.errors import ConfigurationError
@@ -41,6 +41,9 @@ def check(settings: Settings) -> None:
         raise ConfigurationError("embedding_model must have at most 100 characters; a hash is appended to it.")
     if settings.query_embedding not in ("inline", "separate"):
         raise ConfigurationError(f"query_embedding must be 'inline' or 'separate', not {settings.query_embedding!r}.")
+    for name, words in (("ask_anchors", ("hash", "bracket")), ("ask_order", ("similarity", "authority"))):
+        if getattr(settings, name) not in words:
+            raise ConfigurationError(f"{name} must be {words[0]!r} or {words[1]!r}, not {getattr(settings, name)!r}.")
     if not fits(settings.tenant, MAX_TENANT_BYTES):
         raise ConfigurationError(
             f"tenant must be a text of 1 to {MAX_TENANT_BYTES} bytes, without halves of surrogate pairs "
@@ -49,6 +52,8 @@ def check(settings: Settings) -> None:
     if settings.tenant == NO_TENANT:
         raise ConfigurationError(f"tenant must not be {NO_TENANT!r}, which stands for none in the queue.")
     _generate(settings)
+    _reduce(settings)
+    _searches(settings)
     names = [source.name for source in settings.sources]
     for name in names:
         if names.count(name) > 1:
@@ -56,7 +61,7 @@ def check(settings: Settings) -> None:
 
 
 def _generate(settings: Settings) -> None:
-    """Hold the settings of generation against their rules; no message repeats an address: it may hold a secret."""
+    """Hold the settings of generation against their rules."""
     if settings.generate_provider not in ("extractive", "openai"):
         raise ConfigurationError(
             f"generate_provider must be 'extractive' or 'openai', not {settings.generate_provider!r}."
@@ -66,16 +71,49 @@ def _generate(settings: Settings) -> None:
             raise ConfigurationError(
                 f'generate.provider = "openai" needs generate.{name} (ORACLERAG_GENERATE_{name.upper()}).'
             )
-    if settings.generate_model is not None and not settings.generate_model.strip():
-        raise ConfigurationError("generate_model must not be blank.")
-    variable = settings.generate_api_key_env
+    _endpoint(settings, "generate")
+
+
+def _reduce(settings: Settings) -> None:
+    """Hold the settings of reduction against their rules; what is not said of the endpoint is that of generation."""
+    if settings.reduce_by not in ("rules", "model", "nothing"):
+        raise ConfigurationError(f"reduce_by must be 'rules', 'model' or 'nothing', not {settings.reduce_by!r}.")
+    _endpoint(settings, "reduce")
+    if settings.reduce_by == "model":
+        if settings.reduce_base_url is None and settings.generate_base_url is None:
+            raise ConfigurationError('reduce.by = "model" needs reduce.base_url or generate.base_url.')
+        if settings.reduce_model is None and (settings.reduce_base_url or settings.generate_model is None):
+            raise ConfigurationError(
+                'reduce.by = "model" needs reduce.model (ORACLERAG_REDUCE_MODEL); that of generate is taken at the '
+                "endpoint of generate alone."
+            )
+
+
+def _endpoint(settings: Settings, section: Literal["generate", "reduce"]) -> None:
+    """Hold an endpoint against its rules; no message repeats an address: it may hold a secret."""
+    model, variable, address = (getattr(settings, f"{section}_{name}") for name in ("model", "api_key_env", "base_url"))
+    if model is not None and not model.strip():
+        raise ConfigurationError(f"{section}_model must not be blank.")
+    _names_variable(variable, f"{section}_api_key_env", "OPENAI_API_KEY")
+    if address is not None and (wrong := _wrong_address(address)):
+        raise ConfigurationError(f'{section}_base_url {wrong}, unlike "http://localhost:11434/v1".')
+
+
+def _searches(settings: Settings) -> None:
+    """Hold the settings of the search log against their rules."""
+    if settings.searches_log not in ("ask", "all", "off"):
+        raise ConfigurationError(f"searches_log must be 'ask', 'all' or 'off', not {settings.searches_log!r}.")
+    if settings.searches_questions not in ("text", "hash"):
+        raise ConfigurationError(f"searches_questions must be 'text' or 'hash', not {settings.searches_questions!r}.")
+    _names_variable(settings.searches_hash_key_env, "searches_hash_key_env", "ORACLERAG_QUESTION_KEY")
+
+
+def _names_variable(variable: str | None, setting: str, example: str) -> None:
     if variable is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,254}", variable):
         raise ConfigurationError(
-            "generate_api_key_env is no name of an environment variable; it names the one that holds the key, such as "
-            "OPENAI_API_KEY."  # never the value: whoever misread this has put the key there
+            f"{setting} is no name of an environment variable; it names the one that holds the key, such as "
+            f"{example}."  # never the value: whoever misread this has put the key there
         )
-    if settings.generate_base_url is not None and (wrong := _wrong_address(settings.generate_base_url)):
-        raise ConfigurationError(f'generate_base_url {wrong}, unlike "http://localhost:11434/v1".')
 
 
 def _wrong_address(address: str) -> str | None:

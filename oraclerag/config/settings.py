@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from oraclerag.config.reading import convert, find, read, table
+from oraclerag.config.reading import convert, find, read, table, template_text
 from oraclerag.config.rules import check
 from oraclerag.config.sources import SourceSettings, parse_source
 from oraclerag.cutting import Cutting
@@ -47,6 +47,7 @@ class Settings:
     Times are in seconds, ``call_timeout`` too (0: none). ``schema`` is the owner of the RAG_ tables (default: the
     user). ``exact_below`` is the estimated number of rows below which a search is exact. ``chunk_size_tokens`` and
     ``chunk_overlap_tokens`` are for sources that are cut into passages or as diagnostics and name no size themselves.
+    ``ask_template`` is Jinja2 text; in the file, and as a variable, it may be the path of a ``.j2`` file.
     """
 
     dsn: str | None = _setting(None, "database.dsn", "ORACLE_DSN")
@@ -86,6 +87,15 @@ class Settings:
     )
     rerank_model: str | None = _setting(None, "search.rerank_model", "ORACLERAG_RERANK_MODEL")
 
+    ask_max_chunks: int = _setting(8, "ask.max_chunks", "ORACLERAG_ASK_MAX_CHUNKS", low=1, high=10_000)
+    ask_max_bytes: int = _setting(24_000, "ask.max_bytes", "ORACLERAG_ASK_MAX_BYTES", low=1000, high=10**8)
+    ask_max_tokens: int = _setting(6_000, "ask.max_tokens", "ORACLERAG_ASK_MAX_TOKENS", low=200, high=10**8)
+    ask_max_references: int = _setting(10, "ask.max_references", "ORACLERAG_ASK_MAX_REFERENCES", low=0, high=10_000)
+    ask_anchors: Literal["hash", "bracket"] = _setting("hash", "ask.anchors", "ORACLERAG_ASK_ANCHORS")
+    ask_template: str | None = _setting(None, "ask.template", "ORACLERAG_ASK_TEMPLATE")
+    ask_min_score: float | None = _setting(None, "ask.min_score", "ORACLERAG_ASK_MIN_SCORE", low=-1, high=1)
+    ask_order: Literal["similarity", "authority"] = _setting("similarity", "ask.order", "ORACLERAG_ASK_ORDER")
+
     generate_provider: Literal["extractive", "openai"] = _setting(
         "extractive", "generate.provider", "ORACLERAG_GENERATE_PROVIDER"
     )
@@ -97,6 +107,21 @@ class Settings:
         1024, "generate.max_tokens", "ORACLERAG_GENERATE_MAX_TOKENS", low=1, high=1_000_000
     )
     generate_timeout: float = _setting(60.0, "generate.timeout", "ORACLERAG_GENERATE_TIMEOUT", low=0.1, high=3600)
+
+    reduce_by: Literal["rules", "model", "nothing"] = _setting("rules", "reduce.by", "ORACLERAG_REDUCE_BY")
+    reduce_base_url: str | None = _setting(None, "reduce.base_url", "ORACLERAG_REDUCE_BASE_URL")
+    reduce_model: str | None = _setting(None, "reduce.model", "ORACLERAG_REDUCE_MODEL")
+    reduce_api_key_env: str | None = _setting(None, "reduce.api_key_env", "ORACLERAG_REDUCE_API_KEY_ENV")
+    reduce_temperature: float = _setting(0.0, "reduce.temperature", "ORACLERAG_REDUCE_TEMPERATURE", low=0, high=2)
+    reduce_timeout: float = _setting(15.0, "reduce.timeout", "ORACLERAG_REDUCE_TIMEOUT", low=0.1, high=3600)
+
+    searches_log: Literal["ask", "all", "off"] = _setting("ask", "searches.log", "ORACLERAG_SEARCHES_LOG")
+    searches_log_prompts: bool = _setting(False, "searches.log_prompts", "ORACLERAG_SEARCHES_LOG_PROMPTS")
+    searches_questions: Literal["text", "hash"] = _setting("text", "searches.questions", "ORACLERAG_SEARCHES_QUESTIONS")
+    searches_hash_key_env: str | None = _setting(None, "searches.hash_key_env", "ORACLERAG_SEARCHES_HASH_KEY_ENV")
+    searches_keep_days: int | None = _setting(
+        None, "searches.keep_days", "ORACLERAG_SEARCHES_KEEP_DAYS", low=1, high=36_500
+    )
 
     sources: tuple[SourceSettings, ...] = ()
 
@@ -127,6 +152,9 @@ class Settings:
                 raw, place = overrides.pop(item.name), item.name
             if raw is not None:
                 values[item.name] = convert(item, raw, place)
+                if item.name == "ask_template":
+                    folder = file.parent if place.endswith(f" in {file}") else Path()
+                    values[item.name] = template_text(values[item.name], folder, place)
         sources = tuple(
             parse_source(name, declared, file.parent, f"[source.{name}] in {file}")
             for name, declared in table(tree, "source", file).items()

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
 
-from oraclerag.config.reading import KINDS, text_of
+from oraclerag.config.reading import KINDS, template_text
 from oraclerag.cutting import Cutting
 from oraclerag.errors import ConfigurationError
 from oraclerag.records import Visibility
@@ -112,11 +112,8 @@ def parse_source(name: str, table: Any, folder: Path, place: str) -> SourceSetti
     template, body = text("template"), text("body")
     if (template is None) == (body is None):
         raise ConfigurationError(f"{place} needs either a template or body (the column that is the text), not both.")
-    if template is not None and template.endswith((".j2", ".jinja")) and "\n" not in template:
-        path = folder / template
-        if not path.is_file():
-            raise ConfigurationError(f"{place}: there is no template file {str(path)!r}.")
-        template = text_of(path)
+    if template is not None:
+        template = template_text(template, folder, place)
     cutting = _cutting(table, place)
     zone = text("time_zone") or "UTC"
     try:

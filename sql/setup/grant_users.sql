@@ -20,7 +20,8 @@ GRANT INSERT (LANE, TENANT_ID, SOURCE_TYPE, SOURCE_ID, ACTION) ON &rag_owner..RA
 GRANT INSERT ON &rag_owner..RAG_ENQUEUE TO RAG_ENQUEUER;
 
 -- 2. Services that search. Who may see what is decided by the scope that they pass, so only trusted services get this
--- role, never end users. They write the search log and cannot change it.
+-- role, never end users. They write the search log, read it for those scopes, and change nothing of it but what was said
+-- of an answer. RETURNING, and UPDATE with WHERE, take SELECT on what they name.
 CREATE ROLE RAG_SEARCHER;
 GRANT READ ON &rag_owner..RAG_ALEMBIC_VERSION TO RAG_SEARCHER;
 GRANT READ ON &rag_owner..RAG_CHUNK TO RAG_SEARCHER;
@@ -28,11 +29,12 @@ GRANT READ ON &rag_owner..RAG_DOCUMENT TO RAG_SEARCHER;
 GRANT READ ON &rag_owner..RAG_SETTING TO RAG_SEARCHER;
 GRANT READ ON &rag_owner..RAG_MODEL TO RAG_SEARCHER;
 GRANT READ ON &rag_owner..RAG_WAITING TO RAG_SEARCHER;
-GRANT INSERT ON &rag_owner..RAG_SEARCH TO RAG_SEARCHER;
-GRANT INSERT ON &rag_owner..RAG_SEARCH_HIT TO RAG_SEARCHER;
+GRANT SELECT, INSERT, UPDATE (FEEDBACK, FEEDBACK_NOTE, FEEDBACK_AT) ON &rag_owner..RAG_SEARCH TO RAG_SEARCHER;
+GRANT READ, INSERT ON &rag_owner..RAG_SEARCH_HIT TO RAG_SEARCHER;
 
 -- 3. Workers: `oraclerag worker`, `reindex`, `queue`. They also need READ on the tables of their sources. DDL stays the
--- owner's: building the vector index, compacting the queue.
+-- owner's: building the vector index, compacting the queue. Of the search log they clear prompts and answers that quote
+-- what is gone, by the keys of the hits.
 CREATE ROLE RAG_WORKER;
 GRANT READ ON &rag_owner..RAG_ALEMBIC_VERSION TO RAG_WORKER;
 GRANT READ ON &rag_owner..RAG_MODEL TO RAG_WORKER;
@@ -43,6 +45,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON &rag_owner..RAG_ENTITY TO RAG_WORKER;
 GRANT SELECT, INSERT, UPDATE, DELETE ON &rag_owner..RAG_DOCUMENT TO RAG_WORKER;
 GRANT SELECT, INSERT, UPDATE, DELETE ON &rag_owner..RAG_CHUNK TO RAG_WORKER;
 GRANT SELECT, INSERT, UPDATE, DELETE ON &rag_owner..RAG_SETTING TO RAG_WORKER;
+GRANT SELECT, UPDATE (PROMPT, ANSWER) ON &rag_owner..RAG_SEARCH_TEXT TO RAG_WORKER;
+GRANT READ ON &rag_owner..RAG_SEARCH_HIT TO RAG_WORKER;
 
 -- 4. Who takes in files and resolved incidents: `oraclerag ingest`, `oraclerag resolution`. With the tables of record
 -- they can read what was taken in, of every tenant, and nothing of the index.

@@ -23,7 +23,7 @@ WHERE p.OBJECT_OWNER = :owner AND p.OBJECT_NAME = 'RAG_CHUNK' ORDER BY 1
 -- name: asked
 -- What was asked last in a tenant; more than are wanted, for many are asked twice.
 SELECT s.QUESTION FROM /*schema*/RAG_SEARCH s
-WHERE s.TENANT_ID = :tenant AND 'a' <> 'A'
+WHERE s.TENANT_ID = :tenant AND 'a' <> 'A' AND s.QUESTION IS NOT NULL
 ORDER BY s.SEARCH_ID DESC
 FETCH FIRST :most ROWS ONLY
 

@@ -62,7 +62,8 @@ INSERT INTO /*schema*/RAG_RESOLUTION (TENANT_ID, COLLECTION, TITLE, FIX)
 VALUES (:tenant_id, 'security_verify', :made_up, 'made up')
 
 -- name: add_search
-INSERT INTO /*schema*/RAG_SEARCH (TENANT_ID, QUESTION) VALUES (:tenant_id, :made_up) RETURNING SEARCH_ID INTO :made
+INSERT INTO /*schema*/RAG_SEARCH (TENANT_ID, KIND, ASKED_ROLE, OUTCOME, QUESTION)
+VALUES (:tenant_id, 'search', 'manager', 'nothing', :made_up) RETURNING SEARCH_ID INTO :made
 
 -- name: add_search_hit
 INSERT INTO /*schema*/RAG_SEARCH_HIT (SEARCH_ID, HIT_RANK, TENANT_ID, SOURCE_TYPE, SOURCE_ID, CHUNK_NO)

@@ -86,8 +86,16 @@ def test_oracles_own_function_is_asked_where_it_is_there(rag: Rag, monkeypatch: 
 def test_what_was_asked_in_the_tenant_is_asked_again(rag: Rag) -> None:
     with rag.database.transaction() as connection, connection.cursor() as cursor:
         cursor.executemany(
-            "INSERT INTO RAG_SEARCH (TENANT_ID, QUESTION) VALUES (:1, :2)",
-            [("acme", "older"), ("acme", "twice"), ("acme", "twice"), ("acme", " "), ("globex", "theirs")],
+            "INSERT INTO RAG_SEARCH (TENANT_ID, KIND, ASKED_ROLE, OUTCOME, QUESTION)"
+            " VALUES (:1, 'ask', 'anyone', 'no_grounds', :2)",
+            [
+                ("acme", "older"),
+                ("acme", "twice"),
+                ("acme", "twice"),
+                ("acme", " "),
+                ("acme", None),
+                ("globex", "theirs"),
+            ],
         )
     try:
         assert questions_of(rag.database, "acme", None, None).texts == ("twice", "older")

@@ -116,17 +116,21 @@ def test_who_may_not_log_in(installation: Installation, local_database: LocalDat
 
 
 KEY = "(SOURCE_TYPE, SOURCE_ID) VALUES ('task', '1')"
+ASKED = "(TENANT_ID, KIND, ASKED_ROLE, OUTCOME, QUESTION) VALUES ('*', 'search', 'anyone', 'nothing', 'why')"
 CASES: list[tuple[str, int, str]] = [
     # A service that searches reads chunks and documents, and neither locks nor changes them.
     ("SEARCHER", ALLOWED, "SELECT COUNT(*) FROM {o}.RAG_CHUNK c CROSS JOIN {o}.RAG_DOCUMENT d"),
     ("SEARCHER", ALLOWED, "SELECT VECTOR_EMBEDDING({o}.{model} USING 'x' AS DATA) FROM dual"),
-    ("SEARCHER", ALLOWED, "INSERT INTO {o}.RAG_SEARCH (TENANT_ID, QUESTION) VALUES ('*', 'why')"),
+    ("SEARCHER", ALLOWED, "INSERT INTO {o}.RAG_SEARCH " + ASKED),
+    ("SEARCHER", ALLOWED, "SELECT COUNT(*) FROM {o}.RAG_SEARCH s CROSS JOIN {o}.RAG_SEARCH_HIT h"),
+    ("SEARCHER", ALLOWED, "UPDATE {o}.RAG_SEARCH SET FEEDBACK = 1, FEEDBACK_NOTE = 'x' WHERE SEARCH_ID = 0"),
     ("SEARCHER", 41900, "SELECT CHUNK_ID FROM {o}.RAG_CHUNK FOR UPDATE"),
     ("SEARCHER", 41900, "LOCK TABLE {o}.RAG_CHUNK IN SHARE MODE"),
     ("SEARCHER", 41900, "DELETE FROM {o}.RAG_CHUNK"),
     ("SEARCHER", 41900, "UPDATE {o}.RAG_CHUNK SET CHUNK_NO = 1"),
-    ("SEARCHER", 41900, "SELECT COUNT(*) FROM {o}.RAG_SEARCH"),
-    ("SEARCHER", 41900, "UPDATE {o}.RAG_SEARCH SET FEEDBACK = 1"),
+    ("SEARCHER", 41900, "UPDATE {o}.RAG_SEARCH SET QUESTION = 'x' WHERE SEARCH_ID = 0"),
+    ("SEARCHER", 41900, "UPDATE {o}.RAG_SEARCH_HIT SET CITED = 1"),
+    ("SEARCHER", 41900, "DELETE FROM {o}.RAG_SEARCH"),
     ("SEARCHER", 942, "SELECT COUNT(*) FROM {o}.RAG_DIRTY"),
     ("SEARCHER", 942, "SELECT NO_SUCH_COLUMN FROM {o}.RAG_FILE"),
     ("SEARCHER", 942, "INSERT INTO {o}.RAG_DIRTY " + KEY),
@@ -172,6 +176,15 @@ CASES: list[tuple[str, int, str]] = [
     ("WORKER", 41900, "DELETE FROM {o}.RAG_MODEL"),
     ("WORKER", 41900, "UPDATE {o}.RAG_FILE SET TENANT_ID = 'x'"),
     ("WORKER", 942, "SELECT COUNT(*) FROM {o}.RAG_SEARCH"),
+    ("WORKER", 41900, "SELECT SEARCH_ID FROM {o}.RAG_SEARCH_HIT FOR UPDATE"),
+    ("WORKER", 41900, "UPDATE {o}.RAG_SEARCH_TEXT SET SEARCH_ID = 1"),
+    ("WORKER", 41900, "DELETE FROM {o}.RAG_SEARCH_TEXT"),
+    (
+        "WORKER",
+        ALLOWED,
+        "UPDATE {o}.RAG_SEARCH_TEXT SET PROMPT = NULL, ANSWER = NULL"
+        " WHERE SEARCH_ID IN (SELECT h.SEARCH_ID FROM {o}.RAG_SEARCH_HIT h WHERE h.SOURCE_ID = '1')",
+    ),
     ("WORKER", 942, "SELECT COUNT(*) FROM {o}.task_comment"),
     ("WORKER", 1031, "DROP TABLE {o}.RAG_CHUNK"),
     ("WORKER", 40284, "BEGIN DBMS_VECTOR.DROP_ONNX_MODEL('{o}.{hidden}'); END;"),
@@ -212,6 +225,18 @@ def test_a_role_may(
         assert outcome(connection, statement.format(o=installation.owner.user, **models)) == number
     finally:
         connection.rollback()
+
+
+def test_a_searcher_learns_the_number_under_which_it_logs(
+    sessions: dict[str, oracledb.Connection], installation: Installation
+) -> None:
+    with sessions["SEARCHER"].cursor() as cursor:
+        made = cursor.var(int)
+        cursor.execute(
+            f"INSERT INTO {installation.owner.user}.RAG_SEARCH {ASKED} RETURNING SEARCH_ID INTO :id", id=made
+        )
+        assert made.getvalue()[0] > 0
+    sessions["SEARCHER"].rollback()
 
 
 def test_what_is_returned_must_be_readable(

@@ -19,7 +19,14 @@ from oraclerag.errors import ConfigurationError, OracleRagError, UnknownSource
 FIELDS = [item for item in dataclasses.fields(Settings) if item.name != "sources"]
 SOURCE: dict[str, Any] = {"select": "select id as source_id, body from t", "visibility": "shared", "body": "body"}
 
-OF_GENERATE = {"generate_provider": "openai", "generate_base_url": "http://127.0.0.1/v1"}
+OF_GENERATE = {
+    "generate_provider": "openai",
+    "generate_base_url": "http://127.0.0.1/v1",
+    "reduce_by": "nothing",
+    "reduce_base_url": "http://127.0.0.1/v1",
+    "searches_log": "all",
+    "searches_questions": "hash",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -79,15 +86,15 @@ def test_every_setting_has_a_place_in_file_and_environment(item: Any, monkeypatc
     default = item.default
     value: Any
     if isinstance(default, bool):
-        text, value = "false", False
+        text, value = ("false", False) if default else ("true", True)
     elif item.name in OF_GENERATE:
         text, value = f'"{OF_GENERATE[item.name]}"', OF_GENERATE[item.name]
-    elif item.metadata["high"] == 2:
-        text, value = "1", 1.0
     elif item.metadata["low"] is not None:
-        text, value = "17", (float if isinstance(default, float) else int)(17)
-    elif item.name == "query_embedding":
-        text, value = '"separate"', "separate"
+        number = min(max(17, item.metadata["low"]), item.metadata["high"])
+        text, value = str(number), (float if item.type.startswith("float") else int)(number)
+    elif item.type.startswith("Literal"):
+        value = re.findall(r"'(\w+)'", item.type)[-1]
+        text = f'"{value}"'
     else:
         text, value = '"ABC"', "ABC"
     section, _, key = item.metadata["path"].rpartition(".")
@@ -172,6 +179,14 @@ def test_a_bad_variable_is_one_sentence(variable: str, text: str, words: str, mo
         ("[generate]\nbase_url = 'http://h/v1?key=1'\n", "no query"),
         ("[generate]\nbase_url = 'http://h/v 1'\n", "printable ASCII"),
         ("[generate]\nbase_url = 'http://h/v1/chat/completions'\n", "end before /chat/completions"),
+        ("[reduce]\nby = 'llm'\n", "'rules', 'model' or 'nothing', not 'llm'"),
+        ("[reduce]\nby = 'model'\n", r"needs reduce\.base_url or generate\.base_url"),
+        ("[reduce]\nby = 'model'\n[generate]\nbase_url = 'http://h/v1'\n", r"needs reduce\.model"),
+        ("[reduce]\nby='model'\nbase_url='http://h/v1'\n[generate]\nmodel='m'\n", r"needs reduce\.model"),
+        ("[reduce]\nbase_url = 'h/v1'\n", "reduce_base_url must begin with http:// or https://"),
+        ("[searches]\nlog = 'some'\n", "'ask', 'all' or 'off', not 'some'"),
+        ("[searches]\nquestions = 'none'\n", "'text' or 'hash', not 'none'"),
+        ("[searches]\nkeep_days = 0\n", "between 1 and 36500"),
         ("source = 5\n", "source in oraclerag.toml must be a table"),
         ("search = 5\n", "unknown key 'search'"),
     ],
@@ -202,12 +217,13 @@ def test_a_password_is_never_in_a_message_or_repr() -> None:
     assert "hunter2" not in str(caught.value)
 
 
+@pytest.mark.parametrize("section", ["generate", "reduce"])
 @pytest.mark.parametrize(
     ("key", "value"),
     [("base_url", "https://user:hunter2@h/v1"), ("base_url", "ftp://hunter2"), ("api_key_env", "sk-hunter2")],
 )
-def test_a_key_in_the_wrong_place_is_not_repeated(key: str, value: str) -> None:
-    write(f'[generate]\n{key} = "{value}"\n')
+def test_a_key_in_the_wrong_place_is_not_repeated(section: str, key: str, value: str) -> None:
+    write(f'[{section}]\n{key} = "{value}"\n')
     with pytest.raises(ConfigurationError) as caught:
         Settings.load()
     assert "hunter2" not in str(caught.value)
@@ -388,3 +404,17 @@ def test_a_default_tenant_that_no_column_holds_is_refused(tenant: bytes, monkeyp
 def test_a_keyword_of_another_type_is_named(name: str, value: Any) -> None:
     with pytest.raises(ConfigurationError, match=f"^{name} must be "):
         Settings(**{name: value})
+
+
+def test_a_template_of_prompts_may_be_a_file_beside_the_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "mine.j2").write_text("{% block instructions %}…")
+    (tmp_path / "there" / "oraclerag.toml").write_text('[ask]\ntemplate = "mine.j2"\n')
+    assert Settings.load(tmp_path / "there" / "oraclerag.toml").ask_template == "{% block instructions %}…"
+    monkeypatch.setenv("ORACLERAG_ASK_TEMPLATE", "mine.j2")  # of the working directory
+    with pytest.raises(ConfigurationError, match=r"ORACLERAG_ASK_TEMPLATE: there is no template file 'mine\.j2'"):
+        Settings.load(tmp_path / "there" / "oraclerag.toml")
+    monkeypatch.setenv("ORACLERAG_ASK_TEMPLATE", str(tmp_path / "there" / "mine.j2"))
+    assert Settings.load().ask_template == "{% block instructions %}…"

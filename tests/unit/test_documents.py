@@ -207,7 +207,7 @@ def test_every_setting_stands_in_its_table_as_it_is() -> None:
         if field.name != "sources":
             low, high = field.metadata["low"], field.metadata["high"]
             default = (
-                f"{field.default:g}" if low is not None and field.default is not None else str(field.default or "")
+                "" if field.default is None else f"{field.default:g}" if low is not None else str(field.default)
             )
             if isinstance(field.default, bool):
                 default = default.lower()

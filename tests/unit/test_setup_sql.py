@@ -78,7 +78,8 @@ def granted() -> dict[str, dict[str, str]]:
         assert grant[3] in NAMES or grant[3] == "RAG_ALEMBIC_VERSION", statement
         if grant[2]:
             assert set(grant[2].split(", ")) <= NAMES[grant[3]].columns
-        roles[grant[4]][grant[3]] = grant[1]
+        columns = f" ({grant[2]})" if grant[2] and "UPDATE" in grant[1] else ""
+        roles[grant[4]][grant[3]] = grant[1] + columns
     return roles
 
 
@@ -90,7 +91,8 @@ def test_a_service_that_announces_cannot_look_into_the_queue() -> None:
 def test_a_service_that_searches_changes_nothing_but_its_log() -> None:
     rights = granted()["RAG_SEARCHER"]
     assert {name for name, what in rights.items() if what != "READ"} == {"RAG_SEARCH", "RAG_SEARCH_HIT"}
-    assert rights["RAG_SEARCH"] == rights["RAG_SEARCH_HIT"] == "INSERT"
+    assert rights["RAG_SEARCH_HIT"] == "READ, INSERT"
+    assert rights["RAG_SEARCH"] == "SELECT, INSERT, UPDATE (FEEDBACK, FEEDBACK_NOTE, FEEDBACK_AT)"
     assert "RAG_DIRTY" not in rights
     assert "RAG_FILE" not in rights
 
@@ -98,7 +100,8 @@ def test_a_service_that_searches_changes_nothing_but_its_log() -> None:
 def test_a_worker_only_reads_the_sources_of_record() -> None:
     rights = granted()["RAG_WORKER"]
     assert rights["RAG_FILE"] == rights["RAG_RESOLUTION"] == rights["RAG_MODEL"] == "READ"
-    assert not {"RAG_SEARCH", "RAG_SEARCH_HIT"} & set(rights)
+    assert "RAG_SEARCH" not in rights
+    assert (rights["RAG_SEARCH_HIT"], rights["RAG_SEARCH_TEXT"]) == ("READ", "SELECT, UPDATE (PROMPT, ANSWER)")
 
 
 def test_who_records_writes_the_sources_of_record_and_announces_it() -> None:
