@@ -182,8 +182,7 @@ CASES: list[tuple[str, int, str]] = [
     (
         "WORKER",
         ALLOWED,
-        "UPDATE {o}.RAG_SEARCH_TEXT SET PROMPT = NULL, ANSWER = NULL"
-        " WHERE SEARCH_ID IN (SELECT h.SEARCH_ID FROM {o}.RAG_SEARCH_HIT h WHERE h.SOURCE_ID = '1')",
+        "UPDATE {o}.RAG_SEARCH_TEXT SET PROMPT = NULL WHERE SEARCH_ID IN (SELECT SEARCH_ID FROM {o}.RAG_SEARCH_HIT)",
     ),
     ("WORKER", 942, "SELECT COUNT(*) FROM {o}.task_comment"),
     ("WORKER", 1031, "DROP TABLE {o}.RAG_CHUNK"),

@@ -206,9 +206,7 @@ def test_every_setting_stands_in_its_table_as_it_is() -> None:
     for field in dataclasses.fields(Settings):
         if field.name != "sources":
             low, high = field.metadata["low"], field.metadata["high"]
-            default = (
-                "" if field.default is None else f"{field.default:g}" if low is not None else str(field.default)
-            )
+            default = "" if field.default is None else f"{field.default:g}" if low is not None else str(field.default)
             if isinstance(field.default, bool):
                 default = default.lower()
             bounds = "" if low is None else f"{low:g} … {high:.0f}"
