@@ -482,7 +482,8 @@ class Answer:
 class LoggedHit:
     """A hit of a logged search, by its key.
 
-    ``in_prompt``: its text was sent to the generator; ``cited``: the answer names it. ``chunk_id`` is the chunk's number at that time; the text that ``key`` names now may be another, or none.
+    ``in_prompt``: its text was sent to the generator; ``cited``: the answer names it. ``chunk_id`` is the
+    chunk's number at that time; the text that ``key`` names now may be another, or none.
     """
 
     rank: int
