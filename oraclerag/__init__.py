@@ -12,7 +12,8 @@ The modules are the verbs of the path:
 * ``answer``: ``reduce``, what of a question is worth searching for → ``search`` → ``prompt`` → ``generate`` → ``cite``;
   ``anchors`` are how an answer names its sources.
 * around it: ``provision`` with ``schema``, ``model`` and ``index``; ``security``; to look at sources, chunks, the queue
-  and all of it ``check``, ``preview``, ``queue`` and ``status``; ``operations``, which are such methods of ``rag``.
+  and all of it ``check``, ``preview``, ``queue`` and ``status``; ``operations``
+  and ``asking``, which are such methods of ``rag``.
 * surface: ``rag``, the object a program holds; ``cli`` and ``console``; ``demo``, ``testing`` and ``integrations``.
 * beneath: ``records`` and ``reports``; ``error_codes`` and ``envelope``, what a text says and is about,
   ``function_words``, what says nothing; ``config``, ``database``, ``http_client`` and ``statements``; ``in_force``,

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from oraclerag import prompt as prompting
 from oraclerag import reduce
 from oraclerag.anchors import Style
-from oraclerag.cite import cite, references
+from oraclerag.cite import MAX_REFERENCES, cite, references
+from oraclerag.config import Settings
 from oraclerag.errors import ConfigurationError
 from oraclerag.generate import Generator
 from oraclerag.records import Answer, Generation, Hit, Prompt, SearchResult
+from oraclerag.search import SearchOptions
 from oraclerag.source import Source
 
-__all__ = ["Prompting", "answer", "prepared"]
+__all__ = ["Prompting", "answer", "options_of", "prepared"]
 
 _NO_GROUNDS = "There is nothing that you may see which answers this."
 
@@ -30,7 +32,8 @@ _BYTES_PER_TOKEN = 3  # of a language model that is not known: English has neare
 class Prompting:
     """How a prompt is made: ``reduce`` searches without the words that are not about the matter.
 
-    The others as :func:`oraclerag.prompt.build` takes them; tokens are estimated, one for every three bytes.
+    An answer lists ``max_references`` sources at most. The others as :func:`oraclerag.prompt.build` takes them; tokens
+    are estimated, one for every three bytes.
     """
 
     reduce: bool = True
@@ -39,6 +42,26 @@ class Prompting:
     max_tokens: int = prompting.MAX_TOKENS
     anchors: Style = "hash"
     template: str | None = None
+    max_references: int = MAX_REFERENCES
+
+    @classmethod
+    def of(cls, settings: Settings) -> Prompting:
+        """Give what the settings say."""
+        return cls(
+            max_chunks=settings.ask_max_chunks,
+            max_bytes=settings.ask_max_bytes,
+            max_tokens=settings.ask_max_tokens,
+            anchors=settings.ask_anchors,
+            template=settings.ask_template,
+            max_references=settings.ask_max_references,
+        )
+
+
+def options_of(settings: Settings, given: SearchOptions) -> SearchOptions:
+    """Give the options of a search for an answer: those that were given, and the settings' where none was."""
+    options = SearchOptions(min_score=settings.ask_min_score, order=settings.ask_order)
+    options.update({name: value for name, value in given.items() if value is not None})  # type: ignore[typeddict-item]
+    return options
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +137,9 @@ def answer(
     with _timed(ready.timings, "generate"):
         generation = _generated(generator, ready.prompt, on_text)
     with _timed(ready.timings, "cite"):
-        text, citations, support = cite(generation.text, ready.prompt.sources, label=generation.label)
+        text, citations, support = cite(
+            generation.text, ready.prompt.sources, limit=how.max_references, label=generation.label
+        )
     return Answer(
         question,
         text,

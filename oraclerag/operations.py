@@ -12,14 +12,13 @@ from oraclerag import in_force, index, queue, schema, security
 from oraclerag import status as looking
 from oraclerag import triggers as triggering
 from oraclerag import why as explaining
-from oraclerag.config import Settings
-from oraclerag.database import Database
+from oraclerag.asking import Asking
 from oraclerag.errors import InputError, SchemaMissing
 from oraclerag.index import AccuracyReport, IndexOptions, IndexStatus, TextIndexStatus
 from oraclerag.provision import ProvisionReport, provision
 from oraclerag.records import SearchResult, SourceKey
 from oraclerag.scope import Scope
-from oraclerag.search import Searcher, SearchOptions
+from oraclerag.search import SearchOptions
 from oraclerag.source import Source, find, tenants_mapped
 
 if TYPE_CHECKING:
@@ -29,16 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["Operations"]
 
 
-class Operations:
+class Operations(Asking):
     """The part of :class:`oraclerag.Rag` that is around the path: its database, its sources, what is done to them."""
-
-    database: Database
-    settings: Settings
-    _sources: dict[str, Source]
-    _searcher: Searcher
-
-    def _configured(self) -> list[Source]:
-        return [source for source in self._sources.values() if not source.built_in]
 
     def _chosen(self, name: str | None) -> list[Source]:
         """Give the source of a name, or all; of those that are built in, the ones of which there is anything."""
@@ -318,13 +309,3 @@ class Operations:
             look=look,
             default_tenant=None if mapped else self.database.settings.tenant,
         )
-
-    def _asker(self, scope: Scope, options: SearchOptions) -> Scope:
-        """Give the scope with its tenant, and look whether the sources asked for are there."""
-        if not isinstance(scope, Scope):
-            raise InputError(f"scope must be a Scope, not {type(scope).__name__}.")
-        source = options.get("source")
-        for name in (source,) if isinstance(source, str) else source if isinstance(source, (list, tuple)) else ():
-            if isinstance(name, str) and (self._configured() or name in self._sources):  # who only searches has none
-                find(self._sources, name)
-        return scope.resolve(self.database.settings.tenant, tenants_mapped=tenants_mapped(self._sources))

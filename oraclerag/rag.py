@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import datetime as dt
 import functools
@@ -10,13 +9,12 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from oraclerag import answer as answering
 from oraclerag import audit as auditing
 from oraclerag import backfill as backfilling
 from oraclerag import check as checking
-from oraclerag import counts, generate, index, schema, vector_chunks
+from oraclerag import counts, index, schema, vector_chunks
 from oraclerag import drain as draining
 from oraclerag import enqueue as enqueuing
 from oraclerag import ingest as ingesting
@@ -30,32 +28,24 @@ from oraclerag.config import Settings
 from oraclerag.cutting import Cutting
 from oraclerag.database import Database, driver_connection
 from oraclerag.envelope import Envelope
-from oraclerag.errors import ConfigurationError, InputError
+from oraclerag.errors import ConfigurationError
 from oraclerag.heartbeat import State
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.operations import Operations
 from oraclerag.records import (
     Action,
-    Answer,
     AuditReport,
     BackfillEstimate,
     BackfillReport,
     Chunk,
     DrainReport,
-    Hit,
-    Passage,
     Piece,
-    Prompt,
     Resolution,
-    SearchResult,
     SourceKey,
-    StoredChunk,
     Visibility,
 )
 from oraclerag.resolution import Resolutions
-from oraclerag.scope import Scope
-from oraclerag.search import Searcher, SearchOptions, expand, fetch
-from oraclerag.security import reading
+from oraclerag.search import Searcher
 from oraclerag.source import FunctionSource, Reader, Source, built_in, from_settings
 
 if TYPE_CHECKING:
@@ -470,121 +460,6 @@ class Rag(Operations):
             stdin=stdin,
             on_file=on_file,
         )
-
-    # -- read path ----------------------------------------------------------------------------------------------------
-
-    def search(
-        self, question: str, *, scope: Scope, connection: Any = None, **options: Unpack[SearchOptions]
-    ) -> SearchResult:
-        """Find the chunks nearest to ``question`` that ``scope`` may see; iterating the result gives the hits.
-
-        What else can be asked for, ``k``, ``filter``, ``source`` and more: see :class:`SearchOptions`. ``connection``
-        (SQLAlchemy Connection or Session, or oracledb) is read on as it is, never committed. Raises InputError,
-        MissingTenant, UnknownSource, ModelNotActive and what the database says.
-        """
-        resolved = self._asker(scope, options)
-        return self._searcher.search(question, scope=resolved, options=options, connection=connection)
-
-    def search_each(
-        self, questions: Sequence[str], *, scope: Scope, connection: Any = None, **options: Unpack[SearchOptions]
-    ) -> list[SearchResult]:
-        """Like :meth:`search` for several questions, with the same scope and options; a result for each, in order."""
-        if not isinstance(questions, (list, tuple)):
-            raise InputError("questions must be a list of texts; for one of them there is search().")
-        resolved = self._asker(scope, options)
-        return self._searcher.search_each(questions, scope=resolved, options=options, connection=connection)
-
-    async def asearch(self, question: str, *, scope: Scope, **options: Unpack[SearchOptions]) -> SearchResult:
-        """Like :meth:`search`, for asynchronous programs: it runs in a thread, on a connection of its own."""
-        return await asyncio.to_thread(self.search, question, scope=scope, **options)
-
-    def ask(
-        self,
-        question: str,
-        *,
-        scope: Scope,
-        how: answering.Prompting | None = None,
-        on_text: Callable[[str], None] | None = None,
-        **options: Unpack[SearchOptions],
-    ) -> Answer:
-        """Answer a question from what ``scope`` may see, with citations; see :class:`Answer`.
-
-        Who writes is the setting ``generate_provider``: by default nobody, and the best sentences are quoted. ``how``
-        says how the prompt is made, ``options`` are those of :meth:`search`; ``on_text`` is given the text as it is
-        written. Raises what :meth:`search` raises, ConfigurationError and ProviderError.
-        """
-        search = functools.partial(self.search, scope=scope, **options)
-        return answering.answer(
-            question,
-            search,
-            self._sources,
-            generate.from_settings(self.settings),
-            how or answering.Prompting(),
-            on_text=on_text,
-        )
-
-    async def aask(
-        self,
-        question: str,
-        *,
-        scope: Scope,
-        how: answering.Prompting | None = None,
-        **options: Unpack[SearchOptions],
-    ) -> Answer:
-        """Like :meth:`ask`, for asynchronous programs: it runs in a thread."""
-        return await asyncio.to_thread(self.ask, question, scope=scope, how=how, **options)
-
-    def prompt(
-        self,
-        question: str,
-        *,
-        scope: Scope,
-        how: answering.Prompting | None = None,
-        connection: Any = None,
-        **options: Unpack[SearchOptions],
-    ) -> Prompt | None:
-        """Give the prompt that :meth:`ask` would send for a question; None where nothing is found.
-
-        ``connection`` is read on as by :meth:`search`. Raises what that raises.
-        """
-        search = functools.partial(self.search, scope=scope, connection=connection, **options)
-        local = generate.from_settings(self.settings).local
-        return answering.prepared(question, search, self._sources, how or answering.Prompting(), local=local).prompt
-
-    def fetch(
-        self, keys: fetch.Name | Iterable[fetch.Name], *, scope: Scope, connection: Any = None
-    ) -> list[StoredChunk]:
-        """Give chunks by their names, as far as ``scope`` may see them now, in the order of the names.
-
-        A name is the key of a hit ("task:42:0"), a chunk id, or a SourceKey: every chunk of that entity (10,000 at
-        most). What is not there and what the scope may not see is left out alike. Raises InputError, MissingTenant.
-        """
-        wanted, resolved = fetch.names(keys), self._asker(scope, {})
-        with reading(self.database, resolved.tenant, connection) as (opened, owner):
-            return fetch.chunks(opened, owner, resolved, wanted)
-
-    def expand(
-        self,
-        hits: Iterable[Hit | StoredChunk],
-        *,
-        scope: Scope,
-        how: expand.Around = "neighbours",
-        before: int = 1,
-        after: int = 1,
-        max_bytes: int = expand.MAX_BYTES,
-        connection: Any = None,
-    ) -> list[Passage]:
-        """Give the text around hits, in their order; hits of one entity that are near to each other share a passage.
-
-        ``how``: "neighbours" (so many chunks ``before`` and ``after``, 0 to 100), "section" (all chunks of a hit's
-        section), "parent" (the whole text of its entity). A passage has at most ``max_bytes`` (4,000 to 1,000,000): of
-        what is longer, what is nearest to its best hit, of a parent the beginning. The scope is asked again: a hit that
-        it may no longer see has no passage. Raises InputError, MissingTenant.
-        """
-        asked = expand.around(hits, how, before=before, after=after, max_bytes=max_bytes)
-        resolved = self._asker(scope, {})
-        with reading(self.database, resolved.tenant, connection) as (opened, owner):
-            return fetch.surroundings(opened, owner, resolved, asked)
 
 
 def _of(source: Source, told: Callable[[str, int, int], None] | None) -> Callable[[int, int], None] | None:

@@ -16,7 +16,7 @@ from oraclerag.cite.scan import Kind, Part, parts
 from oraclerag.errors import InputError
 from oraclerag.records import Citation, PromptSource, SourceKey, Support
 
-__all__ = ["cite", "references"]
+__all__ = ["MAX_REFERENCES", "cite", "references"]
 
 MAX_REFERENCES = 10
 

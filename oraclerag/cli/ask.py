@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -16,7 +17,6 @@ from oraclerag.cli.options import (
     Json,
     Manager,
     MinScore,
-    Order,
     Owner,
     Prefer,
     SourceNames,
@@ -28,6 +28,7 @@ from oraclerag.cli.options import (
 
 if TYPE_CHECKING:
     from oraclerag.answer import Prompting
+    from oraclerag.config import Settings
     from oraclerag.records import Answer
     from oraclerag.search import SearchOptions
 
@@ -35,7 +36,8 @@ __all__ = ["register"]
 
 Question = Annotated[str, typer.Argument(metavar="QUESTION")]
 Whole = Annotated[bool, typer.Option("--whole-question", help="Search for every word of the question.")]
-Chunks = Annotated[int, typer.Option("--max-chunks", metavar="N", help="Sources in the prompt, at most.")]
+AnswerOrder = Annotated[str | None, typer.Option("--order", metavar="ORDER", help="similarity or authority.")]
+Chunks = Annotated[int | None, typer.Option("--max-chunks", metavar="N", help="Sources in the prompt, at most.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -54,12 +56,12 @@ def prompt(
     source: SourceNames = None,
     filter_: Filters = None,
     prefer: Prefer = None,
-    order: Order = "similarity",
+    order: AnswerOrder = None,
     hybrid: Hybrid = False,
     fallback: Fallback = False,
     min_score: MinScore = None,
     whole_question: Whole = False,
-    max_chunks: Chunks = 8,
+    max_chunks: Chunks = None,
     json: Json = False,
 ) -> None:
     """Show the prompt that `ask` would send."""
@@ -69,7 +71,7 @@ def prompt(
         made = rag.prompt(
             question,
             scope=scope(tenant, owner, group, manager=manager),
-            how=_how(whole_question, max_chunks),
+            how=_how(rag.settings, whole_question, max_chunks),
             **options,
         )
     if json:
@@ -93,12 +95,12 @@ def ask(
     source: SourceNames = None,
     filter_: Filters = None,
     prefer: Prefer = None,
-    order: Order = "similarity",
+    order: AnswerOrder = None,
     hybrid: Hybrid = False,
     fallback: Fallback = False,
     min_score: MinScore = None,
     whole_question: Whole = False,
-    max_chunks: Chunks = 8,
+    max_chunks: Chunks = None,
     json: Json = False,
 ) -> None:
     """Answer a question and cite its sources.
@@ -111,7 +113,7 @@ def ask(
         answer = rag.ask(
             question,
             scope=scope(tenant, owner, group, manager=manager),
-            how=_how(whole_question, max_chunks),
+            how=_how(rag.settings, whole_question, max_chunks),
             **options,
         )
     if json:
@@ -129,7 +131,7 @@ def _options(
     source: list[str] | None,
     filter_: list[str] | None,
     prefer: list[str] | None,
-    order: str,
+    order: str | None,
     hybrid: bool,
     fallback: bool,
     min_score: float | None,
@@ -141,17 +143,18 @@ def _options(
         source=source or None,
         filter=conditions(filter_ or [], "--filter"),
         prefer=conditions(prefer or [], "--prefer"),
-        order=cast("Any", order),
+        **({} if order is None else {"order": cast("Any", order)}),
         hybrid=hybrid,
         fallback=fallback,
         min_score=min_score,
     )
 
 
-def _how(whole_question: bool, max_chunks: int) -> Prompting:
+def _how(settings: Settings, whole_question: bool, max_chunks: int | None) -> Prompting:
     from oraclerag.answer import Prompting
 
-    return Prompting(reduce=not whole_question, max_chunks=max_chunks)
+    how = dataclasses.replace(Prompting.of(settings), reduce=not whole_question)
+    return how if max_chunks is None else dataclasses.replace(how, max_chunks=max_chunks)
 
 
 def _notes(answer: Answer) -> list[str]:

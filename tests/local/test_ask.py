@@ -43,6 +43,11 @@ def rag(module_account: Account, tiny_file: Path) -> Iterator[Rag]:
         yield opened
 
 
+def configured(rag: Rag, **settings: Any) -> Rag:
+    """Open another Rag with other settings."""
+    return Rag(dataclasses.replace(rag.settings, **settings))
+
+
 def over_http(rag: Rag, url: str) -> Rag:
     """Open another Rag whose answers come from an endpoint."""
     return Rag(
@@ -67,6 +72,28 @@ def test_without_a_model_the_best_sentences_are_quoted_and_cited(rag: Rag) -> No
     assert "Explain" not in answer.searched
     assert rag.ask(QUESTION, scope=MANAGER, how=Prompting(reduce=False)).searched == QUESTION
     assert asyncio.run(rag.aask(QUESTION, scope=MANAGER)).text == answer.text
+
+
+def test_the_settings_say_how_prompts_are_made_and_what_is_said_in_the_call_wins(rag: Rag) -> None:
+    least: Any = {"ask_min_score": 0.9999}
+    with configured(rag, **least) as asking:
+        assert asking.ask(QUESTION, scope=MANAGER).outcome == "no_grounds"
+        assert asking.prompt(QUESTION, scope=MANAGER) is None
+        assert asking.ask(QUESTION, scope=MANAGER, min_score=-1.0).outcome == "answered"
+    with configured(rag, ask_max_chunks=1, ask_anchors="bracket", ask_max_references=0) as asking:
+        prompt = asking.prompt(QUESTION, scope=MANAGER)
+        assert prompt is not None
+        assert [source.anchor for source in prompt.sources] == ["[1]"]
+        answer = asking.ask(QUESTION, scope=MANAGER)
+        assert (answer.citations, answer.support.dropped) == ((), 1)
+        more = asking.ask(QUESTION, scope=MANAGER, how=Prompting(max_chunks=2))
+        assert more.prompt is not None
+        assert len(more.prompt.sources) == 2
+    template = '{% extends "prompt.j2" %}{% block instructions %}Answer in one word.{% endblock %}'
+    with configured(rag, ask_template=template, ask_order="authority") as asking:
+        prompt = asking.prompt(QUESTION, scope=MANAGER)
+        assert prompt is not None
+        assert prompt.instructions == "Answer in one word."
 
 
 def test_the_prompt_holds_what_the_scope_may_see_and_nothing_else(rag: Rag) -> None:

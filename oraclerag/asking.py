@@ -1,0 +1,160 @@
+"""What a user asks of an installation: the read path, every method of it for a scope."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Unpack
+
+from oraclerag import answer as answering
+from oraclerag import generate
+from oraclerag.config import Settings
+from oraclerag.database import Database
+from oraclerag.errors import InputError
+from oraclerag.records import Answer, Hit, Passage, Prompt, SearchResult, StoredChunk
+from oraclerag.scope import Scope
+from oraclerag.search import Searcher, SearchOptions, expand, fetch
+from oraclerag.security import reading
+from oraclerag.source import Source, find, tenants_mapped
+
+__all__ = ["Asking"]
+
+
+class Asking:
+    """The part of :class:`oraclerag.Rag` that reads: search, prompt, ask, and the chunks around hits."""
+
+    database: Database
+    settings: Settings
+    _sources: dict[str, Source]
+    _searcher: Searcher
+
+    def search(
+        self, question: str, *, scope: Scope, connection: Any = None, **options: Unpack[SearchOptions]
+    ) -> SearchResult:
+        """Find the chunks nearest to ``question`` that ``scope`` may see; iterating the result gives the hits.
+
+        What else can be asked for, ``k``, ``filter``, ``source`` and more: see :class:`SearchOptions`. ``connection``
+        (SQLAlchemy Connection or Session, or oracledb) is read on as it is, never committed. Raises InputError,
+        MissingTenant, UnknownSource, ModelNotActive and what the database says.
+        """
+        resolved = self._asker(scope, options)
+        return self._searcher.search(question, scope=resolved, options=options, connection=connection)
+
+    def search_each(
+        self, questions: Sequence[str], *, scope: Scope, connection: Any = None, **options: Unpack[SearchOptions]
+    ) -> list[SearchResult]:
+        """Like :meth:`search` for several questions, with the same scope and options; a result for each, in order."""
+        if not isinstance(questions, (list, tuple)):
+            raise InputError("questions must be a list of texts; for one of them there is search().")
+        resolved = self._asker(scope, options)
+        return self._searcher.search_each(questions, scope=resolved, options=options, connection=connection)
+
+    async def asearch(self, question: str, *, scope: Scope, **options: Unpack[SearchOptions]) -> SearchResult:
+        """Like :meth:`search`, for asynchronous programs: it runs in a thread, on a connection of its own."""
+        return await asyncio.to_thread(self.search, question, scope=scope, **options)
+
+    def ask(
+        self,
+        question: str,
+        *,
+        scope: Scope,
+        how: answering.Prompting | None = None,
+        on_text: Callable[[str], None] | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> Answer:
+        """Answer a question from what ``scope`` may see, with citations; see :class:`Answer`.
+
+        Who writes is the setting ``generate_provider``: by default nobody, and the best sentences are quoted. ``how``
+        says how the prompt is made (default: the settings ``ask_…``), ``options`` are those of :meth:`search`;
+        ``on_text`` is given the text as it is written. Raises what :meth:`search` raises,
+        ConfigurationError and ProviderError.
+        """
+        search = functools.partial(self.search, scope=scope, **answering.options_of(self.settings, options))
+        return answering.answer(
+            question,
+            search,
+            self._sources,
+            generate.from_settings(self.settings),
+            how or answering.Prompting.of(self.settings),
+            on_text=on_text,
+        )
+
+    async def aask(
+        self,
+        question: str,
+        *,
+        scope: Scope,
+        how: answering.Prompting | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> Answer:
+        """Like :meth:`ask`, for asynchronous programs: it runs in a thread."""
+        return await asyncio.to_thread(self.ask, question, scope=scope, how=how, **options)
+
+    def prompt(
+        self,
+        question: str,
+        *,
+        scope: Scope,
+        how: answering.Prompting | None = None,
+        connection: Any = None,
+        **options: Unpack[SearchOptions],
+    ) -> Prompt | None:
+        """Give the prompt that :meth:`ask` would send for a question; None where nothing is found.
+
+        ``connection`` is read on as by :meth:`search`. Raises what that raises.
+        """
+        chosen = answering.options_of(self.settings, options)
+        search = functools.partial(self.search, scope=scope, connection=connection, **chosen)
+        local = generate.from_settings(self.settings).local
+        return answering.prepared(
+            question, search, self._sources, how or answering.Prompting.of(self.settings), local=local
+        ).prompt
+
+    def fetch(
+        self, keys: fetch.Name | Iterable[fetch.Name], *, scope: Scope, connection: Any = None
+    ) -> list[StoredChunk]:
+        """Give chunks by their names, as far as ``scope`` may see them now, in the order of the names.
+
+        A name is the key of a hit ("task:42:0"), a chunk id, or a SourceKey: every chunk of that entity (10,000 at
+        most). What is not there and what the scope may not see is left out alike. Raises InputError, MissingTenant.
+        """
+        wanted, resolved = fetch.names(keys), self._asker(scope, {})
+        with reading(self.database, resolved.tenant, connection) as (opened, owner):
+            return fetch.chunks(opened, owner, resolved, wanted)
+
+    def expand(
+        self,
+        hits: Iterable[Hit | StoredChunk],
+        *,
+        scope: Scope,
+        how: expand.Around = "neighbours",
+        before: int = 1,
+        after: int = 1,
+        max_bytes: int = expand.MAX_BYTES,
+        connection: Any = None,
+    ) -> list[Passage]:
+        """Give the text around hits, in their order; hits of one entity that are near to each other share a passage.
+
+        ``how``: "neighbours" (so many chunks ``before`` and ``after``, 0 to 100), "section" (all chunks of a hit's
+        section), "parent" (the whole text of its entity). A passage has at most ``max_bytes`` (4,000 to 1,000,000): of
+        what is longer, what is nearest to its best hit, of a parent the beginning. The scope is asked again: a hit that
+        it may no longer see has no passage. Raises InputError, MissingTenant.
+        """
+        asked = expand.around(hits, how, before=before, after=after, max_bytes=max_bytes)
+        resolved = self._asker(scope, {})
+        with reading(self.database, resolved.tenant, connection) as (opened, owner):
+            return fetch.surroundings(opened, owner, resolved, asked)
+
+    def _configured(self) -> list[Source]:
+        return [source for source in self._sources.values() if not source.built_in]
+
+    def _asker(self, scope: Scope, options: SearchOptions) -> Scope:
+        """Give the scope with its tenant, and look whether the sources asked for are there."""
+        if not isinstance(scope, Scope):
+            raise InputError(f"scope must be a Scope, not {type(scope).__name__}.")
+        source = options.get("source")
+        for name in (source,) if isinstance(source, str) else source if isinstance(source, (list, tuple)) else ():
+            if isinstance(name, str) and (self._configured() or name in self._sources):  # who only searches has none
+                find(self._sources, name)
+        return scope.resolve(self.database.settings.tenant, tenants_mapped=tenants_mapped(self._sources))
