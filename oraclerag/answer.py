@@ -1,4 +1,4 @@
-"""FLOW (reduce) → search → prompt → generate → cite: an answer that names its sources, or says that there are none.
+"""FLOW reduce → search → prompt → generate → cite: an answer that names its sources, or says that there are none.
 
 The database is asked before and let go: no connection is held while a language model writes.
 """
@@ -6,22 +6,24 @@ The database is asked before and let go: no connection is held while a language 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from oraclerag import generate
 from oraclerag import prompt as prompting
-from oraclerag import reduce
 from oraclerag.anchors import Style
 from oraclerag.cite import MAX_REFERENCES, cite, references
 from oraclerag.config import Settings
-from oraclerag.errors import ConfigurationError
+from oraclerag.errors import ConfigurationError, InputError
 from oraclerag.generate import Generator
-from oraclerag.records import Answer, Generation, Hit, Prompt, SearchResult
+from oraclerag.records import Answer, Generation, Hit, Prompt, SearchResult, Turn
+from oraclerag.reduce import Reducer, Understood
 from oraclerag.search import SearchOptions
 from oraclerag.source import Source
 
-__all__ = ["Prompting", "answer", "options_of", "prepared"]
+__all__ = ["Prompting", "answer", "options_of", "prepared", "reducer"]
 
 _NO_GROUNDS = "There is nothing that you may see which answers this."
 
@@ -30,7 +32,7 @@ _BYTES_PER_TOKEN = 3  # of a language model that is not known: English has neare
 
 @dataclass(frozen=True, slots=True)
 class Prompting:
-    """How a prompt is made: ``reduce`` searches without the words that are not about the matter.
+    """How a prompt is made: ``reduce`` searches without the words that are not about the matter, as the settings say.
 
     An answer lists ``max_references`` sources at most. The others as :func:`oraclerag.prompt.build` takes them; tokens
     are estimated, one for every three bytes.
@@ -64,6 +66,11 @@ def options_of(settings: Settings, given: SearchOptions) -> SearchOptions:
     return options
 
 
+def reducer(settings: Settings, how: Prompting) -> Reducer:
+    """Give who understands questions. Raises ConfigurationError where the key of a language model is not there."""
+    return Reducer(generate.for_questions(settings), reduces=how.reduce and settings.reduce_by != "nothing")
+
+
 @dataclass(frozen=True, slots=True)
 class _Prepared:
     """What there is before anything is written: what was searched for and found, and the prompt, if there are grounds.
@@ -71,7 +78,7 @@ class _Prepared:
     ``withheld`` counts the hits whose source lets no text leave.
     """
 
-    searched: str
+    understood: Understood
     result: SearchResult
     withheld: int
     prompt: Prompt | None
@@ -85,18 +92,26 @@ def prepared(
     how: Prompting,
     *,
     local: bool,
+    reducer: Reducer,
+    turns: Sequence[Turn] = (),
 ) -> _Prepared:
-    """Search for a question and build its prompt. ``local``: what reads the prompt is on this machine."""
+    """Search for a question and build its prompt.
+
+    ``local``: what reads the prompt is on this machine. ``turns``: what was asked before it, oldest first.
+    """
     timings: dict[str, float] = {}
-    searched = reduce.rules(question) if how.reduce else question
+    if not isinstance(question, str) or not question.strip():
+        raise InputError("The question must be a text that is not blank.")
+    with _timed(timings, "reduce"):
+        understood = reducer.understood(question, turns)
     with _timed(timings, "search"):
-        result = search(searched)
+        result = search(understood.searched)
     with _timed(timings, "prompt"):
         kept = [hit for hit in result if local or _may_leave(hit, sources)]
         made = None
         if kept:
             made = prompting.build(
-                question,
+                understood.asked,
                 kept,
                 count=_estimated_tokens,
                 max_chunks=how.max_chunks,
@@ -110,7 +125,7 @@ def prepared(
             f"No source has room in a prompt of {how.max_bytes:,} bytes and {how.max_tokens:,} tokens.",
             hint="Raise max_bytes and max_tokens.",
         )
-    return _Prepared(searched, result, len(result) - len(kept), made, timings)
+    return _Prepared(understood, result, len(result) - len(kept), made, timings)
 
 
 def answer(
@@ -120,40 +135,48 @@ def answer(
     generator: Generator,
     how: Prompting,
     *,
+    reducer: Reducer,
+    turns: Sequence[Turn] = (),
     on_text: Callable[[str], None] | None = None,
 ) -> Answer:
-    """Answer a question from what a search finds.
+    """Answer a question from what a search finds; ``turns``: what was asked before it, oldest first.
 
     Where nothing is found, or nothing of it may be sent, no generator is asked and the answer says so. ``on_text`` is
     given the text piece by piece as it is written, with its anchors. Raises InputError, ProviderError and what the
     search raises.
     """
-    ready = prepared(question, search, sources, how, local=generator.local)
+    ready = prepared(question, search, sources, how, local=generator.local, reducer=reducer, turns=turns)
+    understood = ready.understood
+    none = Answer(
+        question,
+        _NO_GROUNDS,
+        "no_grounds",
+        result=ready.result,
+        searched=understood.searched,
+        standalone=understood.standalone,
+        reduced_by=understood.reduced_by,
+        notes=understood.notes,
+        withheld=ready.withheld,
+        generator=generator.name,
+        timings=ready.timings,
+    )
     if ready.prompt is None:
-        return Answer(
-            question, _NO_GROUNDS, "no_grounds", result=ready.result, searched=ready.searched,
-            withheld=ready.withheld, generator=generator.name, timings=ready.timings,
-        )  # fmt: skip
+        return none
     with _timed(ready.timings, "generate"):
         generation = _generated(generator, ready.prompt, on_text)
     with _timed(ready.timings, "cite"):
         text, citations, support = cite(
             generation.text, ready.prompt.sources, limit=how.max_references, label=generation.label
         )
-    return Answer(
-        question,
-        text,
-        "truncated" if generation.truncated else "answered",
-        result=ready.result,
-        searched=ready.searched,
-        withheld=ready.withheld,
-        generator=generator.name,
+    return dataclasses.replace(
+        none,
+        text=text,
+        outcome="truncated" if generation.truncated else "answered",
         citations=citations,
         references=references(citations),
         support=support,
         prompt=ready.prompt,
         generation=generation,
-        timings=ready.timings,
     )
 
 

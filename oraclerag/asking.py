@@ -70,13 +70,15 @@ class Asking:
         ``on_text`` is given the text as it is written. Raises what :meth:`search` raises,
         ConfigurationError and ProviderError.
         """
+        how = how or answering.Prompting.of(self.settings)
         search = functools.partial(self.search, scope=scope, **answering.options_of(self.settings, options))
         return answering.answer(
             question,
             search,
             self._sources,
             generate.from_settings(self.settings),
-            how or answering.Prompting.of(self.settings),
+            how,
+            reducer=answering.reducer(self.settings, how),
             on_text=on_text,
         )
 
@@ -106,9 +108,14 @@ class Asking:
         """
         chosen = answering.options_of(self.settings, options)
         search = functools.partial(self.search, scope=scope, connection=connection, **chosen)
-        local = generate.from_settings(self.settings).local
+        how = how or answering.Prompting.of(self.settings)
         return answering.prepared(
-            question, search, self._sources, how or answering.Prompting.of(self.settings), local=local
+            question,
+            search,
+            self._sources,
+            how,
+            local=generate.from_settings(self.settings).local,
+            reducer=answering.reducer(self.settings, how),
         ).prompt
 
     def fetch(

@@ -7,14 +7,16 @@ piece by piece as it is written; both end in a :class:`~oraclerag.records.Genera
 from __future__ import annotations
 
 import os
-from typing import Protocol
+from typing import Literal, Protocol
 
 from oraclerag.config import Settings
 from oraclerag.errors import AnswerTruncated, ConfigurationError
 from oraclerag.generate.stream import Stream
 from oraclerag.records import Generation, Prompt
 
-__all__ = ["Generator", "Stream", "complete", "from_settings"]
+__all__ = ["Generator", "Stream", "complete", "for_questions", "from_settings"]
+
+_MAX_TOKENS_OF_A_QUESTION = 1024
 
 
 class Generator(Protocol):
@@ -51,21 +53,64 @@ def from_settings(settings: Settings) -> Generator:
         from oraclerag.generate.extractive import Extractive
 
         return Extractive()
+    return _over_http(
+        settings,
+        "generate",
+        base_url=settings.generate_base_url,
+        model=settings.generate_model,
+        key_variable=settings.generate_api_key_env,
+        max_tokens=settings.generate_max_tokens,
+    )
+
+
+def for_questions(settings: Settings) -> Generator | None:
+    """Give the language model that reduces questions; None where ``reduce_by`` names none.
+
+    It is asked once: whoever waits for an answer has the rules. Raises ConfigurationError where its key is not there.
+    """
+    if settings.reduce_by != "model":
+        return None
+    base_url, model, key_variable = settings.reduce_base_url, settings.reduce_model, settings.reduce_api_key_env
+    if base_url is None:  # the key of an endpoint is shown to no other
+        base_url, model = settings.generate_base_url, model or settings.generate_model
+        key_variable = key_variable or settings.generate_api_key_env
+    return _over_http(
+        settings,
+        "reduce",
+        base_url=base_url,
+        model=model,
+        key_variable=key_variable,
+        max_tokens=_MAX_TOKENS_OF_A_QUESTION,
+        attempts=1,
+    )
+
+
+def _over_http(
+    settings: Settings,
+    section: Literal["generate", "reduce"],
+    *,
+    base_url: str | None,
+    model: str | None,
+    key_variable: str | None,
+    max_tokens: int,
+    attempts: int | None = None,
+) -> Generator:
     from oraclerag.generate.over_http import OverHttp
+    from oraclerag.http_client import Attempts
 
     key = None
-    variable = settings.generate_api_key_env
-    if variable is not None:
-        key = os.environ.get(variable, "").strip()
+    if key_variable is not None:
+        key = os.environ.get(key_variable, "").strip()
         if not key:
             raise ConfigurationError(
-                f"The environment variable {variable}, which generate.api_key_env names, holds no key."
+                f"The environment variable {key_variable}, which {section}.api_key_env names, holds no key."
             )
     return OverHttp(
-        base_url=settings.generate_base_url or "",
-        model=settings.generate_model or "",
+        base_url=base_url or "",
+        model=model or "",
         api_key=key,
-        temperature=settings.generate_temperature,
-        max_tokens=settings.generate_max_tokens,
-        timeout=settings.generate_timeout,
+        temperature=getattr(settings, f"{section}_temperature"),
+        max_tokens=max_tokens,
+        timeout=getattr(settings, f"{section}_timeout"),
+        attempts=Attempts() if attempts is None else Attempts(most=attempts),
     )

@@ -68,7 +68,7 @@ def test_without_a_model_the_best_sentences_are_quoted_and_cited(rag: Rag) -> No
     assert (first.number, str(first.source), first.title) == (1, "task:1", "Late payments")
     assert first.keys == ("task:1:0",)
     assert answer.support.unknown_anchors == 0
-    assert set(answer.timings) == {"search", "prompt", "generate", "cite"}
+    assert set(answer.timings) == {"reduce", "search", "prompt", "generate", "cite"}
     assert "Explain" not in answer.searched
     assert rag.ask(QUESTION, scope=MANAGER, how=Prompting(reduce=False)).searched == QUESTION
     assert asyncio.run(rag.aask(QUESTION, scope=MANAGER)).text == answer.text

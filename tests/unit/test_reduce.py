@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oraclerag import error_codes
-from oraclerag.reduce import rules
+from oraclerag.reduce.rules import terms
 
 
 @pytest.mark.parametrize(
@@ -38,8 +38,8 @@ from oraclerag.reduce import rules
     ],
 )
 def test_what_stands_around_the_matter_goes(question: str, reduced: str) -> None:
-    assert rules(question) == reduced
-    assert rules(reduced) == reduced
+    assert terms(question) == reduced
+    assert terms(reduced) == reduced
 
 
 @pytest.mark.parametrize(
@@ -62,15 +62,15 @@ def test_what_stands_around_the_matter_goes(question: str, reduced: str) -> None
     ],
 )
 def test_what_is_the_matter_already_stays(text: str) -> None:
-    assert rules(text) == text
+    assert terms(text) == text
 
 
 def test_quotes_codes_and_identifiers_stay_or_the_question_does() -> None:
     question = '"Can you" explain to me?'
-    assert rules(question) == '"Can you" explain'
-    assert rules("what.is TASK_IX, please?") == "what.is TASK_IX"
-    assert rules("Can I use PLEASE_WAIT?") == "use PLEASE_WAIT"
-    assert rules("Explain `to me`") == "`to me`"
+    assert terms(question) == '"Can you" explain'
+    assert terms("what.is TASK_IX, please?") == "what.is TASK_IX"
+    assert terms("Can I use PLEASE_WAIT?") == "use PLEASE_WAIT"
+    assert terms("Explain `to me`") == "`to me`"
 
 
 MATERIAL = """Can could you please explain to me, How do I what is the ¿Puedes explicarme cómo se usa por favor gracias
@@ -80,16 +80,16 @@ WORDS = st.sampled_from(MATERIAL.split()) | st.text(max_size=5)
 
 @given(st.lists(WORDS, min_size=1, max_size=15).map(" ".join))
 def test_never_empty_never_longer_codes_kept(question: str) -> None:
-    reduced = rules(question)
+    reduced = terms(question)
     assert len(reduced) <= len(question)
     assert bool(reduced.strip()) == bool(question.strip())
     assert {code.code for code in error_codes.find(question)} <= {code.code for code in error_codes.find(reduced)}
     for name in ("TASK_ID", "v$session", "a.b", "C42"):
         assert (name in question) == (name in reduced)
-    assert rules(reduced) == reduced
+    assert terms(reduced) == reduced
 
 
 def test_a_report_as_a_question_takes_no_longer_than_its_length() -> None:
     """These are quadratic, and minutes, where a pattern starts anew at each character."""
     for text in ("a" * 300_000, " " * 300_000 + "x", "please " * 40_000, "'" * 300_000, "Can " + "a " * 100_000):
-        assert len(rules(text)) <= len(text)
+        assert len(terms(text)) <= len(text)

@@ -11,7 +11,7 @@ import re
 
 from oraclerag import error_codes
 
-__all__ = ["rules"]
+__all__ = ["lost", "named", "terms"]
 
 _MOST = 60
 """Rounds: each takes something away, and nobody writes more politeness than that around a question."""
@@ -107,7 +107,7 @@ _CAPITALS = re.compile(r"\w[A-Z]")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 
 
-def rules(question: str) -> str:
+def terms(question: str) -> str:
     """Give what of a question to search for: never empty, never longer, and the question itself in case of doubt.
 
     Error codes, quoted texts and identifiers are always kept as they stand.
@@ -118,7 +118,7 @@ def rules(question: str) -> str:
         if shorter == reduced:
             break
         reduced = shorter
-    if not reduced or len(reduced) > len(question) or not _LETTER_OR_DIGIT.search(reduced) or _lost(question, reduced):
+    if not reduced or len(reduced) > len(question) or not _LETTER_OR_DIGIT.search(reduced) or lost(question, reduced):
         return question
     return reduced
 
@@ -140,16 +140,21 @@ def _once(text: str) -> str:
     return text[:cut] + _TAIL.sub("", text[cut:])
 
 
-def _lost(question: str, reduced: str) -> bool:
-    """Whether a code, a quoted text or an identifier of the question is not in what is left of it."""
-    kept = {code.code for code in error_codes.find(reduced, any_case=True)}
+def lost(question: str, made: str) -> bool:
+    """Whether a code, a quoted text or an identifier of the question is not in what was made of it."""
+    kept = {code.code for code in error_codes.find(made, any_case=True)}
     if any(code.code not in kept for code in error_codes.find(question, any_case=True)):
         return True
-    if any(found[0] not in reduced for found in _QUOTED.finditer(question)):
+    if any(found[0] not in made for found in _QUOTED.finditer(question)):
         return True
-    shouted = question == question.upper()
-    return any(
-        token.strip("-./:@") not in reduced
-        for token in _TOKEN.findall(question)
+    return any(token not in made for token in named(question))
+
+
+def named(text: str) -> list[str]:
+    """Give what is written like a name: ``TASK_ID``, ``v$session``, ``a.b``, ``C42``, ``RMAN`` among small letters."""
+    shouted = text == text.upper()
+    return [
+        token.strip("-./:@")
+        for token in _TOKEN.findall(text)
         if _NAMED.search(token) or (not shouted and _CAPITALS.search(token))
-    )
+    ]
