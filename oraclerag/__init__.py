@@ -14,6 +14,7 @@ The modules are the verbs of the path:
 * around it: ``provision`` with ``schema``, ``model`` and ``index``; ``security``; to look at sources, chunks, the queue
   and all of it ``check``, ``preview``, ``queue`` and ``status``; ``operations``
   and ``asking``, which are such methods of ``rag``.
+* to measure all that: ``evaluate``.
 * surface: ``rag``, the object a program holds; ``cli`` and ``console``; ``demo``, ``testing`` and ``integrations``.
 * beneath: ``records`` and ``reports``; ``error_codes`` and ``envelope``, what a text says and is about,
   ``function_words``, what says nothing; ``config``, ``database``, ``http_client`` and ``statements``; ``in_force``,
