@@ -20,7 +20,7 @@ from oraclerag.local.engine import oids as pg
 from oraclerag.local.engine import texts
 from oraclerag.local.engine.decode import Formats
 from oraclerag.local.engine.oids import Oids
-from oraclerag.local.engine.plan import BindParameter, ChainParameter, EmbedParameter, Parameter
+from oraclerag.local.engine.plan import BindParameter, ChainParameter, EmbedParameter, GenerateParameter, Parameter
 from oraclerag.local.interface import BindType, OraError, OraType
 
 Value = bytes | None
@@ -72,8 +72,10 @@ def declared_oids(
     return tuple(oids)
 
 
-def computed_oid(parameter: EmbedParameter | ChainParameter, own: Oids) -> int:
+def computed_oid(parameter: EmbedParameter | ChainParameter | GenerateParameter, own: Oids) -> int:
     """Give the type of a parameter that is computed from binds."""
+    if isinstance(parameter, GenerateParameter):
+        return own.clob
     return pg.TEXT_ARRAY if isinstance(parameter, ChainParameter) and parameter.rows else own.vector
 
 

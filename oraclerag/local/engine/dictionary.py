@@ -260,6 +260,11 @@ class Dictionary:
             raise LookupError(name)
         return data
 
+    def credential(self, owner: str, name: str) -> str | None:
+        """Give what a credential holds, as JSON; None where there is none. It is never kept."""
+        rows = self._ask("SELECT held FROM ora.credentials WHERE owner = $1 AND name = $2", owner, name)
+        return str(rows[0][0]) if rows else None
+
     def password(self, user: str) -> str | None:
         """Give a user's password, or None when there is no such user."""
         rows = self._ask("SELECT password FROM ora.users WHERE name = $1", user)

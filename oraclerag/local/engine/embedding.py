@@ -18,7 +18,7 @@ from oraclerag.local.engine.binds import vector_value
 from oraclerag.local.engine.commands import BINARY, Statement, Text
 from oraclerag.local.engine.dictionary import Dictionary
 from oraclerag.local.engine.pipeline import Connection
-from oraclerag.local.engine.plan import BindParameter, EmbedParameter, Parameter
+from oraclerag.local.engine.plan import ChainParameter, EmbedParameter
 from oraclerag.local.interface import EmbeddingModels, OraError
 
 _EMBEDDED = b" FROM unnest($2::text[], $3::vector[]) AS embedded (input, embedding)"
@@ -94,17 +94,10 @@ class Embedder:
                     del self._lately[next(iter(self._lately))]
         return found
 
-    def parameters(
-        self, parameters: Sequence[Parameter], places: dict[str, int], rows: Sequence[Sequence[Any]]
-    ) -> list[list[bytes | None] | None]:
-        """Compute the parameters that are embeddings, every distinct text once; None for the others."""
-        return [self._computed(parameter, places, rows) for parameter in parameters]
-
-    def _computed(
-        self, parameter: Parameter, places: dict[str, int], rows: Sequence[Sequence[Any]]
-    ) -> list[bytes | None] | None:
-        if isinstance(parameter, BindParameter):
-            return None
+    def computed(
+        self, parameter: EmbedParameter | ChainParameter, places: dict[str, int], rows: Sequence[Sequence[Any]]
+    ) -> list[bytes | None]:
+        """Compute a parameter for each row of binds, every distinct text once."""
         if isinstance(parameter, EmbedParameter):
             return self._column(parameter, places, rows)
         values = chain_functions.compute(parameter, places, rows, self.embed)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from psycopg.pq.abc import PGresult
 
+from oraclerag.local.engine import credentials, text_generation
 from oraclerag.local.engine import oids as pg
 from oraclerag.local.engine.arrays import FEWEST_ROWS, ArrayDml, Done, Outcome
 from oraclerag.local.engine.binds import INFER, Reading, computed_oid, declared_oids, positions
@@ -22,7 +23,7 @@ from oraclerag.local.engine.errors import Context, ora_error
 from oraclerag.local.engine.long_binds import refuse_long_binds, tuple_elements
 from oraclerag.local.engine.parameters import Converters, Parameters, converters
 from oraclerag.local.engine.pipeline import Connection
-from oraclerag.local.engine.plan import BindParameter, LockWait, Plan, Verb
+from oraclerag.local.engine.plan import BindParameter, GenerateParameter, LockWait, Parameter, Plan, Verb
 from oraclerag.local.engine.reader import literal, qualified
 from oraclerag.local.engine.rows import CursorRows, ResultRows
 from oraclerag.local.engine.session_settings import Environment
@@ -70,8 +71,9 @@ class Executor:
     """Executes plans; errors come out as PgError and OraError."""
 
     def __init__(
-        self, connection: Connection, dictionary: Dictionary, embedder: Embedder, environment: Environment
+        self, user: str, connection: Connection, dictionary: Dictionary, embedder: Embedder, environment: Environment
     ) -> None:
+        self._user = user
         self._connection = connection
         self._dictionary = dictionary
         self._embedder = embedder
@@ -208,13 +210,29 @@ class Executor:
             self._bindings[plan.text] = binding
         places = binding.places
         prepared = self._prepare(plan, binding.oids)
-        embeddings = self._embedder.parameters(plan.parameters, places, rows) if binding.embeds else None
+        computed = None
+        if binding.embeds:
+            computed = [self._computed(parameter, places, rows) for parameter in plan.parameters]
         today = dt.datetime.now(self._environment.zone).date()
         reading = Reading(own, self._environment.formats, today)
         known = binding.converters
         if known is None or known.oids != prepared.oids or known.reading != reading:
             known = binding.converters = converters(plan.parameters, places, types, prepared.oids, reading)
-        return prepared, known.encode(rows, embeddings)
+        return prepared, known.encode(rows, computed)
+
+    def _computed(
+        self, parameter: Parameter, places: dict[str, int], rows: Sequence[Sequence[Any]]
+    ) -> list[bytes | None] | None:
+        """Give the values of a parameter that a model makes of binds; None for one that is a bind."""
+        if isinstance(parameter, BindParameter):
+            return None
+        if not isinstance(parameter, GenerateParameter):
+            return self._embedder.computed(parameter, places, rows)
+
+        def credential(name: str) -> Mapping[str, Any] | None:
+            return credentials.found(name, self._user, self._dictionary.credential)
+
+        return text_generation.compute(parameter, places, rows, credential, self._connection.heed_client)
 
     def _columns(self, plan: Plan, prepared: Prepared) -> tuple[Column, ...]:
         known = prepared.described.get(plan.headings)

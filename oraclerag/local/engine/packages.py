@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from oraclerag.local.engine import onnx_models
+from oraclerag.local.engine import credentials, onnx_models, text_generation
 from oraclerag.local.engine.ddl import questions
 from oraclerag.local.engine.ddl.indexes import rebuild
 from oraclerag.local.engine.ddl.text_indexes import sync_index
@@ -268,6 +268,9 @@ _INDEX_OPTIONS = (
     "IDX_PARAMETERS", "IDX_PARALLEL_CREATION",
 )  # fmt: skip
 _JSON = {"METADATA": OraType.JSON}
+_PARAMS = {"PARAMS": OraType.JSON}
+_GENERATE_TYPES = {"DATA": OraType.CLOB, **_PARAMS}
+_VECTOR_PACKAGES = ("DBMS_VECTOR", "DBMS_VECTOR_CHAIN")
 _INDEX_TYPES = {"IDX_PARAMETERS": OraType.JSON, "IDX_INCLUDE_COLS": OraType.VARCHAR}
 
 ROUTINES: dict[str, tuple[Routine, ...]] = {
@@ -282,6 +285,13 @@ ROUTINES: dict[str, tuple[Routine, ...]] = {
     ),
     "DBMS_VECTOR.DROP_ONNX_MODEL": (Routine(onnx_models.drop, ("MODEL_NAME",), ("FORCE",)),),
     "DBMS_DATA_MINING.DROP_MODEL": (Routine(onnx_models.drop, ("MODEL_NAME",), ("FORCE",)),),
+    **{
+        f"{package}.CREATE_CREDENTIAL": (Routine(credentials.create, ("CREDENTIAL_NAME",), ("PARAMS",), types=_PARAMS),)
+        for package in _VECTOR_PACKAGES
+    },
+    **{
+        f"{package}.DROP_CREDENTIAL": (Routine(credentials.drop, ("CREDENTIAL_NAME",)),) for package in _VECTOR_PACKAGES
+    },
     "DBMS_VECTOR.CREATE_INDEX": (
         Routine(_create_index, ("IDX_NAME", "TABLE_NAME", "IDX_VECTOR_COL"), _INDEX_OPTIONS, types=_INDEX_TYPES),
     ),
@@ -318,6 +328,12 @@ ROUTINES: dict[str, tuple[Routine, ...]] = {
 FUNCTIONS: dict[str, tuple[Routine, ...]] = {
     "DBMS_TRANSACTION.LOCAL_TRANSACTION_ID": (Routine(_transaction_id, (), ("CREATE_TRANSACTION",)),),
     "DBMS_LOB.GETLENGTH": (Routine(_lob_length, ("LOB_LOC",)),),
+    **{
+        f"{package}.UTL_TO_GENERATE_TEXT": (
+            Routine(text_generation.run(package), ("DATA",), ("PARAMS",), types=_GENERATE_TYPES),
+        )
+        for package in _VECTOR_PACKAGES
+    },
 }
 
 CONSTANTS: dict[str, int] = {

@@ -59,7 +59,22 @@ class ChainParameter:
     settings: str = ""
 
 
-Parameter = BindParameter | EmbedParameter | ChainParameter
+@dataclass(frozen=True, slots=True)
+class GenerateParameter:
+    """``$n`` is what a language model writes for a prompt; computed before the statement runs.
+
+    The prompt and its parameters (JSON) are a bind each, or written out; None for NULL. ``package``: DBMS_VECTOR or
+    DBMS_VECTOR_CHAIN, whose errors differ.
+    """
+
+    package: str
+    bind: str | None
+    literal: str | None = None
+    settings_bind: str | None = None
+    settings: str | None = None
+
+
+Parameter = BindParameter | EmbedParameter | ChainParameter | GenerateParameter
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ class Session:
                 raise OraError(1033, "ORACLE initialization or shutdown in progress") from None
             raise OraError(1034, "The Oracle instance is not available for use.") from None
         environment = Environment(self.max_string_size)
-        self._executor = Executor(self._connection, database.dictionary, database.embedder, environment)
+        self._executor = Executor(user, self._connection, database.dictionary, database.embedder, environment)
         self._settings = SessionSettings(self._connection, environment)
         self._catalog_touched = False
         self._probing: str | None = None

@@ -8,7 +8,7 @@ from typing import TypeVar
 from oraclerag.local.engine.block import Bare, Query, first_block, output_columns
 from oraclerag.local.engine.lexer import Token, tokenize
 from oraclerag.local.engine.merge import Parser
-from oraclerag.local.engine.plan import BindParameter, Names, Plan, Verb
+from oraclerag.local.engine.plan import BindParameter, GenerateParameter, Names, Plan, Verb
 from oraclerag.local.engine.tree import Node, Output
 from oraclerag.local.interface import OraError, StatementKind, StatementShape
 
@@ -103,12 +103,16 @@ def translate(sql: str, names: Names) -> Plan:
     raise OraError(900, "invalid SQL statement", parser.token.position)
 
 
-def _finish(parser: Parser, node: Node) -> Output:
+def _finish(parser: Parser, node: Node, *, alone: bool = False) -> Output:
+    """Write a statement; ``alone``: it is a query that reads no table."""
     if parser.token.kind != "end":
         parser.unexpected()
     output = Output()
     node.write(output)
     parser.names.permit(parser.needs())
+    if any(isinstance(parameter, GenerateParameter) for parameter in output.parameters) and not alone:
+        # it would be asked for every row, and for none where there is none
+        raise OraError(3001, "unimplemented feature: UTL_TO_GENERATE_TEXT in anything but a query of DUAL alone")
     return output
 
 
@@ -119,7 +123,7 @@ def _query_plan(parser: Parser) -> Plan:
     if block is not None and not block.star:
         block.named = False
         headings = tuple(item.name for item in block.items)
-    output = _finish(parser, Bare(query))
+    output = _finish(parser, Bare(query), alone=not parser.tables)
     return Plan(
         StatementKind.QUERY,
         Verb.SELECT,

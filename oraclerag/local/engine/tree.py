@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from oraclerag.local.engine.plan import BindParameter, ChainParameter, EmbedParameter, Parameter
+from oraclerag.local.engine.plan import BindParameter, ChainParameter, EmbedParameter, GenerateParameter, Parameter
 
 NodeKind = Literal[
     "other",
@@ -151,12 +151,16 @@ class Bind(Node):
 
 
 class Embedding(Node):
-    """The embedding of a bind's text or of a literal, computed before the statement runs."""
+    """What a model makes of a bind's text or of a literal, computed before the statement runs: mostly an embedding."""
 
     __slots__ = ("parameter",)
 
-    def __init__(self, parameter: EmbedParameter | ChainParameter) -> None:
-        super().__init__(kind="embedding", type="vector")
+    def __init__(
+        self,
+        parameter: EmbedParameter | ChainParameter | GenerateParameter,
+        type: DataType = "vector",  # noqa: A002
+    ) -> None:
+        super().__init__(kind="embedding", type=type)
         self.parameter = parameter
 
     def write(self, output: Output) -> None:

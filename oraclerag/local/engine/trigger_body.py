@@ -313,7 +313,7 @@ class TriggerBody:
         names: list[str] = []
         for parameter in parameters:
             if not isinstance(parameter, BindParameter):
-                raise unsupported("VECTOR_EMBEDDING in a trigger")
+                raise unsupported("VECTOR_EMBEDDING and UTL_TO_GENERATE_TEXT in a trigger")
             names.append(self._binding(parameter.name))
         return _PLACEHOLDER.sub(lambda m: names[int(m.group(1)) - 1] if m.group(1) else m.group(), text)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from oraclerag.local.engine import chain_functions, vector_chunks
+from oraclerag.local.engine import chain_functions, text_generation, vector_chunks
 from oraclerag.local.engine.plan import Access, EmbedParameter
 from oraclerag.local.engine.scope import Column
 from oraclerag.local.engine.tree import Bind, Embedding, Node, Output, walk
@@ -282,4 +282,5 @@ CALLS: dict[str, Callable[[ExpressionParser, str], Node]] = {
     "DBMS_VECTOR_CHAIN.UTL_TO_EMBEDDING": chain_functions.embedding,
     "DBMS_VECTOR.UTL_TO_EMBEDDING": chain_functions.embedding,
     "VECTOR_CHUNKS": vector_chunks.call,
+    **text_generation.CALLS,
 }

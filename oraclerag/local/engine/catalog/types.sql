@@ -319,6 +319,9 @@ CREATE TABLE ora.model (
   data bytea NOT NULL, created timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (owner, name));
 ALTER TABLE ora.model ALTER COLUMN data SET STORAGE EXTERNAL;
 
+-- Credentials for endpoints. held is JSON with secrets: no view reads it.
+CREATE TABLE ora.credentials (owner text NOT NULL, name text NOT NULL, held text NOT NULL, PRIMARY KEY (owner, name));
+
 -- What else PostgreSQL does not keep (column_info, vector_indexes, sequence_options, synonyms, system_names) is in dictionary.sql.
 
 -- Embeddings of texts in columns: a text that is not in the cache is announced by a NOTICE; the engine embeds what was

@@ -126,6 +126,7 @@ def drop_user(reader: Reader, host: Host) -> Action:
                 f"DROP SCHEMA {quote(name)} CASCADE",
                 f"DELETE FROM ora.users WHERE name = {owner}",
                 f"DELETE FROM ora.model WHERE owner = {owner}",
+                f"DELETE FROM ora.credentials WHERE owner = {owner}",
                 f"DELETE FROM ora.synonyms WHERE owner = {owner}",
                 f"DELETE FROM ora.invalid_views WHERE owner = {owner}",
                 f"DELETE FROM ora.privileges WHERE grantee = {owner} OR owner = {owner}",
