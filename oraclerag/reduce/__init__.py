@@ -12,34 +12,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from oraclerag import log
-from oraclerag.errors import InputError, ProviderError
-from oraclerag.records import Turn, fits
+from oraclerag.errors import ProviderError
+from oraclerag.records import Turn
 from oraclerag.reduce import by_model, follow_up, rules
 
 if TYPE_CHECKING:
     from oraclerag.generate import Generator
 
-__all__ = ["MAX_SESSION_BYTES", "RULES", "Reducer", "Understood", "checked_session"]
+__all__ = ["RULES", "Reducer", "Understood"]
 
 RULES = "rules"
 """What the rules are called where it is said who reduced a question."""
 
-MAX_SESSION_BYTES = 128
-"""Of the name of a conversation."""
-
 _LOGGER = logging.getLogger(__name__)
-
-
-def checked_session(name: object) -> str:
-    """Give the name of a conversation, or say why it cannot be one."""
-    if not isinstance(name, str):
-        raise InputError(f"session must be a text, not {type(name).__name__}.")
-    if not name.strip() or "\0" in name or not fits(name, MAX_SESSION_BYTES):
-        raise InputError(
-            f"session must be a text of 1 to {MAX_SESSION_BYTES} bytes that is not blank, without NUL characters and "
-            f"halves of surrogate pairs."
-        )
-    return name
 
 
 @dataclass(frozen=True, slots=True)

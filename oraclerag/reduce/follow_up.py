@@ -23,7 +23,8 @@ _LONGEST_MATTER = 300
 
 _LEAD = re.compile(
     r"[\s¿¡]*(?:and|or|but|what about|how about|what if|in that case|same (?:for|with|in)|why not|how so|really"
-    r"|for example|(?:what|who|where|when|how) else|y|e|o|u|pero|qu[eé] (?:hay|pasa|ocurre|tal) (?:de|con|en|si)"
+    r"|for example|(?:what|who|where|when|how) else|the (?:first|second|third|last|other) ones?|y|e|o|u|pero"
+    r"|qu[eé] (?:hay|pasa|ocurre|tal) (?:de|con|en|si)"
     r"|en ese caso|lo mismo|igual (?:en|para|con)|por qu[eé] no|por ejemplo|(?:qu[eé]|qui[eé]n|d[oó]nde) m[aá]s)\b",
     re.IGNORECASE,
 )
