@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from oraclerag import answer as answering
 from oraclerag import generate
 from oraclerag.config import Settings
 from oraclerag.database import Database
-from oraclerag.errors import InputError
-from oraclerag.records import Answer, Hit, Passage, Prompt, SearchResult, StoredChunk
+from oraclerag.errors import ConfigurationError, InputError
+from oraclerag.records import Answer, Hit, Passage, Prompt, SearchResult, StoredChunk, Turn
 from oraclerag.scope import Scope
 from oraclerag.search import Searcher, SearchOptions, expand, fetch
+from oraclerag.searches import Searches
 from oraclerag.security import reading
 from oraclerag.source import Source, find, tenants_mapped
 
@@ -60,6 +62,7 @@ class Asking:
         *,
         scope: Scope,
         how: answering.Prompting | None = None,
+        session: str | None = None,
         on_text: Callable[[str], None] | None = None,
         **options: Unpack[SearchOptions],
     ) -> Answer:
@@ -67,8 +70,9 @@ class Asking:
 
         Who writes is the setting ``generate_provider``: by default nobody, and the best sentences are quoted. ``how``
         says how the prompt is made (default: the settings ``ask_…``), ``options`` are those of :meth:`search`;
-        ``on_text`` is given the text as it is written. Raises what :meth:`search` raises,
-        ConfigurationError and ProviderError.
+        ``on_text`` is given the text as it is written. With a ``session``, a name of 1 to 128 bytes, a follow-up is
+        understood from what exactly this scope asked in it before. Raises what :meth:`search` raises,
+        ConfigurationError, also where a session has no log to be read from, and ProviderError.
         """
         how = how or answering.Prompting.of(self.settings)
         search = functools.partial(self.search, scope=scope, **answering.options_of(self.settings, options))
@@ -79,6 +83,7 @@ class Asking:
             generate.from_settings(self.settings),
             how,
             reducer=answering.reducer(self.settings, how),
+            turns=self._turns(session, scope),
             on_text=on_text,
         )
 
@@ -88,10 +93,11 @@ class Asking:
         *,
         scope: Scope,
         how: answering.Prompting | None = None,
+        session: str | None = None,
         **options: Unpack[SearchOptions],
     ) -> Answer:
         """Like :meth:`ask`, for asynchronous programs: it runs in a thread."""
-        return await asyncio.to_thread(self.ask, question, scope=scope, how=how, **options)
+        return await asyncio.to_thread(self.ask, question, scope=scope, how=how, session=session, **options)
 
     def prompt(
         self,
@@ -99,12 +105,14 @@ class Asking:
         *,
         scope: Scope,
         how: answering.Prompting | None = None,
+        session: str | None = None,
         connection: Any = None,
         **options: Unpack[SearchOptions],
     ) -> Prompt | None:
         """Give the prompt that :meth:`ask` would send for a question; None where nothing is found.
 
-        ``connection`` is read on as by :meth:`search`. Raises what that raises.
+        ``connection`` is read on as by :meth:`search`, ``session`` as by :meth:`ask`. Nothing is sent, but for the
+        question where a language model reduces it (``reduce_by``). Raises what :meth:`ask` raises.
         """
         chosen = answering.options_of(self.settings, options)
         search = functools.partial(self.search, scope=scope, connection=connection, **chosen)
@@ -116,6 +124,7 @@ class Asking:
             how,
             local=generate.from_settings(self.settings).local,
             reducer=answering.reducer(self.settings, how),
+            turns=self._turns(session, scope),
         ).prompt
 
     def fetch(
@@ -152,6 +161,42 @@ class Asking:
         resolved = self._asker(scope, {})
         with reading(self.database, resolved.tenant, connection) as (opened, owner):
             return fetch.surroundings(opened, owner, resolved, asked)
+
+    @property
+    def searches(self) -> Searches:
+        """The log of what was asked: list, show, replay, turns, feedback, figures, each for a scope."""
+        return Searches(self.database, functools.partial(self._asker, options={}), self._search_again, self._ask_again)
+
+    def feedback(self, search_id: int, good: bool, note: str | None = None, *, scope: Scope) -> None:
+        """Note of a logged search whether it was good, and why (at most 4,000 bytes); commits.
+
+        ``search_id`` is what an Answer has. What was said before is replaced. Raises InputError, also where ``scope``
+        sees none of this number, and MissingTenant.
+        """
+        self.searches.feedback(search_id, good, note, scope=scope)
+
+    def _search_again(self, question: str, *, scope: Scope, log: bool, **options: Any) -> SearchResult:  # noqa: ARG002
+        return self.search(question, scope=scope, **options)
+
+    def _ask_again(
+        self, question: str, *, scope: Scope, prompting: Mapping[str, Any], log: bool, **options: Any  # noqa: ARG002
+    ) -> Answer:
+        how = dataclasses.replace(answering.Prompting.of(self.settings), **prompting)
+        return self.ask(question, scope=scope, how=how, **options)
+
+    def _turns(self, session: str | None, scope: Scope) -> list[Turn]:
+        """Give what this scope has asked in a session, oldest first, as far as it matters to the next question."""
+        if session is None:
+            return []
+        kept = {"off": ("searches.log", "ask"), "hash": ("searches.questions", "text")}
+        for setting in (self.settings.searches_log, self.settings.searches_questions):
+            if setting in kept:
+                name, remedy = kept[setting]
+                raise ConfigurationError(
+                    f'A session is read from the search log, which has no questions with {name} = "{setting}".',
+                    hint=f'Set {name} to "{remedy}", or ask without a session.',
+                )
+        return self.searches.turns(session, scope=scope)
 
     def _configured(self) -> list[Source]:
         return [source for source in self._sources.values() if not source.built_in]

@@ -1,8 +1,8 @@
 """Who sees a logged search: a scope of its tenant that is equal to the one that asked it, or wider.
 
-A manager sees all of the tenant. Others see what no manager asked and whose principals are all among theirs; so everybody
-sees what was asked without any. Every read of the log carries this predicate, so that what a scope does not see is
-not there for it.
+A manager sees all of the tenant. Others see what no manager asked and whose principals are all among theirs; so
+everybody sees what was asked without any. Every read of the log carries this predicate, so that what a scope does not
+see is not there for it.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ def own(scope: Scope, alias: str = "s") -> tuple[str, dict[str, Any]]:
         return f"{tenant} AND {role} AND {owner} AND {nobody}", binds
     others, principals = _others(scope, alias)
     counted = f"(SELECT COUNT(DISTINCT p.PRINCIPAL) FROM {_PRINCIPALS.format(alias=alias)})"
-    same = f"(NOT EXISTS ({others})) AND ({counted} = :asker_count)"
+    same = f"(NOT EXISTS ({others})) AND (:asker_count = {counted})"
     return f"{tenant} AND {role} AND {owner} AND {same}", binds | principals | {"asker_count": len(scope.principals)}
 
 
 def _tenant(scope: Scope, alias: str) -> tuple[str, dict[str, Any]]:
-    """Give the part that is in all of them; as in a search, never true where the session takes 'a' and 'A' for equal."""
+    """Give the part of every one; as in a search, it is never true where the session takes 'a' and 'A' for equal."""
     if scope.tenant is None:
         raise MissingTenant("The scope names no tenant.")
     return f"({alias}.TENANT_ID = :asker_tenant AND 'a' <> 'A')", {"asker_tenant": scope.tenant}

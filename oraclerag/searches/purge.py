@@ -1,0 +1,88 @@
+"""Forget what was asked long ago, whole or its texts alone, in slices that are committed."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Any
+
+from oraclerag.database import Database, own_tables
+from oraclerag.errors import InputError
+from oraclerag.security import require_unrestricted
+from oraclerag.statements import Statements
+
+__all__ = ["SLICE", "SearchPurge", "purge"]
+
+SLICE = 10_000
+"""Logged searches of one transaction."""
+
+# What was cleared is not cleared again, so that the counts are those of what was there.
+_HAS_TEXT = (
+    "(s.QUESTION IS NOT NULL OR s.STANDALONE IS NOT NULL OR s.REDUCED IS NOT NULL OR s.PROMPT IS NOT NULL "
+    "OR s.ANSWER IS NOT NULL OR s.FEEDBACK_NOTE IS NOT NULL)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPurge:
+    """What was forgotten: logged ``searches`` with their ``hits``, or the ``texts`` of so many."""
+
+    searches: int = 0
+    hits: int = 0
+    texts: int = 0
+
+
+def purge(
+    database: Database,
+    older_than: dt.timedelta | None = None,
+    *,
+    tenant: str | None = None,
+    texts_only: bool = False,
+    slice_size: int = SLICE,
+) -> SearchPurge:
+    """Forget what was asked longer ago than ``older_than`` (default: the setting ``searches_keep_days``).
+
+    Of one ``tenant``, or of all. ``texts_only`` keeps the entries, with their hits and figures, and clears their texts:
+    question, what became of it, prompt, answer, note. Commits, in slices. Raises InputError, also where neither the
+    argument nor the setting is there, and RowsHidden where row security hides entries from this database user.
+    """
+    if older_than is None:
+        days = database.settings.searches_keep_days
+        if days is None:
+            raise InputError(
+                "Nothing says how old a logged search must be to be forgotten.",
+                hint="Say --older-than 90d (older_than=…), or set searches.keep_days.",
+            )
+        older_than = dt.timedelta(days=days)
+    if not isinstance(older_than, dt.timedelta) or older_than < dt.timedelta(0):
+        raise InputError("older_than must be a span of time that is not negative.")
+    terms = ["s.ASKED_AT < SYS_EXTRACT_UTC(SYSTIMESTAMP) - NUMTODSINTERVAL(:older_than, 'SECOND')"]
+    binds: dict[str, Any] = {"older_than": older_than.total_seconds()}
+    if tenant is not None:
+        terms.append("s.TENANT_ID = :one_tenant AND 'a' <> 'A'")  # as in a scope
+        binds["one_tenant"] = tenant
+    if texts_only:
+        terms.append(_HAS_TEXT)
+    which = " AND ".join(terms)
+    statements = Statements("searches", database.schema)
+    searches = hits = texts = after = 0
+    with database.connect() as connection, connection.cursor() as cursor:
+        require_unrestricted(connection, database.schema, "A purge of the search log")
+        while True:
+            with own_tables():
+                here = binds | {"after_id": after, "slice_size": slice_size}
+                cursor.execute(statements.with_names("next_slice", which=which), here)
+                (last,) = cursor.fetchone() or (None,)
+                if last is None:
+                    return SearchPurge(searches, hits, texts)
+                here = binds | {"after_id": after, "last_id": last}
+                if texts_only:
+                    cursor.execute(statements.with_names("purge_texts", which=which), here)
+                    texts += cursor.rowcount
+                else:
+                    cursor.execute(statements.with_names("purge_hits", which=which), here)
+                    hits += cursor.rowcount
+                    cursor.execute(statements.with_names("purge", which=which), here)
+                    searches += cursor.rowcount
+                connection.commit()
+            after = last

@@ -1,0 +1,55 @@
+"""Run a logged search again, as the scope that looks at it, with the options that it had."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+
+from oraclerag.errors import InputError
+from oraclerag.records import Answer, LoggedSearch, SearchResult
+from oraclerag.scope import Scope
+from oraclerag.searches.comparison import SearchReplay, compare
+
+__all__ = ["run"]
+
+_TIMES = ("since", "until")
+
+
+def run(
+    logged: LoggedSearch,
+    scope: Scope,
+    search: Callable[..., SearchResult],
+    ask: Callable[..., Answer],
+    *,
+    answer: bool,
+    log: bool,
+) -> SearchReplay:
+    """Search again for what was searched for, or with ``answer`` ask the question again, and compare.
+
+    ``search`` takes a text, the scope, whether to log, and options; ``ask`` also what was said of the prompt. Raises
+    InputError where that cannot be done, and what they raise.
+    """
+    question = logged.standalone or logged.question
+    options = dict(logged.options)
+    if question is None and "vector" in options:  # which may stand for the question
+        question = ""
+    if question is None:
+        raise InputError(
+            f"Search {logged.search_id} cannot be run again: its question was not kept"
+            + (", only its hash." if logged.question_hash else ", or its text was cleared."),
+            hint='searches.questions = "text" keeps the questions that are asked from now on.',
+        )
+    prompting = options.pop("prompt", {})
+    for name in _TIMES:
+        options |= {name: _moment(options[name])} if options.get(name) is not None else {}
+    if not answer:
+        searched = logged.reduced or question
+        return compare(logged, search(searched, scope=scope, log=log, **options))
+    if logged.kind == "search":
+        raise InputError(f"Search {logged.search_id} asked for no answer, so there is none to compare with.")
+    answered = ask(question, scope=scope, prompting=prompting, log=log, **options)
+    return compare(logged, answered.result, answered)
+
+
+def _moment(text: str) -> dt.datetime | dt.date:
+    return dt.date.fromisoformat(text) if len(text) == len("2026-01-31") else dt.datetime.fromisoformat(text)
