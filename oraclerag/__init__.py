@@ -10,7 +10,7 @@ The modules are the verbs of the path:
 * read: ``scope`` and ``filters`` → ``search``, exactly or by the index as ``counts`` tell; ``recheck`` asks the source
   once more, ``why`` says what hides an entity.
 * ``answer``: ``reduce``, what of a question is worth searching for → ``search`` → ``prompt`` → ``generate`` → ``cite``;
-  ``anchors`` are how an answer names its sources.
+  ``anchors`` are how an answer names its sources. ``diagnose``: a report of Oracle → what is known of it.
 * around it: ``provision`` with ``schema``, ``model`` and ``index``; ``security``; to look at sources, chunks, the queue
   and all of it ``check``, ``preview``, ``queue`` and ``status``; ``operations``
   and ``asking``, which are such methods of ``rag``.
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from oraclerag.answer import Prompting
     from oraclerag.config import Settings
     from oraclerag.cutting import Cutting
+    from oraclerag.diagnose import Analysis, Diagnosis
     from oraclerag.envelope import Envelope
     from oraclerag.errors import OracleRagError
     from oraclerag.ingest import IngestedFile, IngestReport
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Analysis",
     "Answer",
     "AuditFinding",
     "AuditReport",
@@ -72,6 +74,7 @@ __all__ = [
     "Chunk",
     "Citation",
     "Cutting",
+    "Diagnosis",
     "Document",
     "DrainReport",
     "Envelope",
@@ -96,6 +99,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "Analysis": "diagnose",
     "Answer": "records",
     "AuditFinding": "records",
     "AuditReport": "records",
@@ -104,6 +108,7 @@ _MODULES = {
     "Chunk": "records",
     "Citation": "records",
     "Cutting": "cutting",
+    "Diagnosis": "diagnose",
     "Document": "records",
     "DrainReport": "records",
     "Envelope": "envelope",

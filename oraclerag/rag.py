@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
+from oraclerag import answer as answering
 from oraclerag import audit as auditing
 from oraclerag import backfill as backfilling
 from oraclerag import check as checking
-from oraclerag import counts, index, schema, vector_chunks
+from oraclerag import counts, generate, index, schema, vector_chunks
+from oraclerag import diagnose as diagnosing
 from oraclerag import drain as draining
 from oraclerag import enqueue as enqueuing
 from oraclerag import ingest as ingesting
@@ -45,6 +47,7 @@ from oraclerag.records import (
     Visibility,
 )
 from oraclerag.resolution import Resolutions
+from oraclerag.scope import Scope
 from oraclerag.search import Searcher
 from oraclerag.source import FunctionSource, Reader, Source, built_in, from_settings
 
@@ -460,6 +463,56 @@ class Rag(Operations):
             stdin=stdin,
             on_file=on_file,
         )
+
+    def diagnose(
+        self,
+        report: str | os.PathLike[str] | BinaryIO,
+        *,
+        scope: Scope,
+        env: str | None = None,
+        module: str | None = None,
+        version: str | None = None,
+        script: str | None = None,
+        analysis: diagnosing.Analysis | Mapping[str, Any] | str | None = None,
+        name: str | None = None,
+        store: bool | None = None,
+        visibility: Visibility = "shared",
+        send_report: bool = False,
+        cases: int = 3,
+        notes: int = 5,
+        fallback: bool = False,
+        min_score: float | None = None,
+        how: answering.Prompting | None = None,
+        encoding: str | None = None,
+        max_bytes: int = ingesting.DEFAULT_MAX_BYTES,
+    ) -> diagnosing.Diagnosis:
+        """Find out what a report of Oracle says, what ``scope`` may know of that, and the cited way out.
+
+        ``report`` is a file (a Path), a text, or a binary stream; gzip is unpacked, secrets are masked. ``env``
+        ("PROD-US-01"), ``module``, ``version`` and ``script`` are as in :class:`Envelope`: what is of the same comes
+        first. ``analysis`` (an Analysis, a mapping or JSON of it) is what is searched for; without one a configured
+        language model makes it, or errors and waits of the report are. To a model that is not on this machine nothing
+        of the report goes, unless ``send_report``. Where there are error codes only ``cases`` and ``notes`` that name
+        one count, others with ``fallback`` alone. A report that has a name, as files have, is ingested too (``store``:
+        True or False decides), seen as ``visibility`` says, by the scope's owner. Raises InputError and what
+        :meth:`search` raises.
+        """
+        resolved = self._asker(scope, {})
+        envelope = Envelope(environment=env, module=module, version=version, script=script)
+        asked = diagnosing.Asked(
+            envelope, resolved.tenant, analysis=analysis, name=name, store=store, send_report=send_report, cases=cases,
+            notes=notes, fallback=fallback, min_score=self.settings.ask_min_score if min_score is None else min_score,
+            encoding=encoding, max_bytes=max_bytes,
+        )  # fmt: skip
+        around = diagnosing.Around(
+            functools.partial(self.search, scope=scope),
+            functools.partial(self.expand, scope=scope, how="parent"),
+            functools.partial(self.ingest, visibility=visibility, owner=resolved.owner),
+            self._sources,
+            generate.from_settings(self.settings),
+            how or answering.Prompting.of(self.settings),
+        )
+        return diagnosing.diagnose(report, asked, around)
 
 
 def _of(source: Source, told: Callable[[str, int, int], None] | None) -> Callable[[int, int], None] | None:

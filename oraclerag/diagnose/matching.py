@@ -1,0 +1,218 @@
+"""What is known of an incident: earlier cases, notes about it, reports that say the same; each with why it is here.
+
+Everything is read by searches for the caller's scope. Where there are error codes, only what names one of them counts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from oraclerag import error_codes
+from oraclerag.envelope import Envelope
+from oraclerag.errors import InputError
+from oraclerag.records import Hit, Passage, SearchResult
+from oraclerag.source.resolution import RESOLUTION_SOURCE
+
+__all__ = ["Found", "Match", "Wanted", "found"]
+
+_MOST = 20  # cases, notes or reports that may be asked for
+_CHUNKS = 8  # of one entity that may stand before another one is found
+
+_CASE = {"source_type": RESOLUTION_SOURCE}
+_REPORT = {"metadata.report_family": {"$exists": True}}
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A hit with the reasons for which it is here: codes, environment, module, version, validation, similarity."""
+
+    hit: Hit
+    reasons: tuple[str, ...]
+
+    @property
+    def validated(self) -> bool:
+        """Whether somebody has seen that it works."""
+        return bool(self.hit.metadata.get("validated_by"))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is looked for: a text, error codes, and what else fits better. ``name`` is that of the report itself.
+
+    ``cases``, ``notes`` and ``reports`` are how many of each are wanted. ``fallback``: where no case, or no note, names
+    a code, those nearest by meaning. ``min_score`` is the least similarity of them all.
+    """
+
+    text: str
+    codes: Sequence[str] = ()
+    envelope: Envelope = dataclasses.field(default_factory=Envelope)
+    name: str | None = None
+    cases: int = 3
+    notes: int = 5
+    reports: int = 3
+    fallback: bool = False
+    min_score: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("cases", "notes", "reports"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST:
+                raise InputError(f"{name} must be a whole number from 0 to {_MOST}, not {value!r}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found, each best first, and the codes that no case and no note names."""
+
+    cases: tuple[Match, ...]
+    notes: tuple[Match, ...]
+    reports: tuple[Match, ...]
+    missing: tuple[str, ...] = ()
+
+
+Search = Callable[..., SearchResult]
+"""``rag.search`` with its scope: a question, and the options as keywords."""
+
+Expand = Callable[[Sequence[Hit]], list[Passage]]
+"""``rag.expand`` with its scope: the whole texts of hits, as far as they may still be seen."""
+
+
+def found(wanted: Wanted, search: Search, expand: Expand) -> Found:
+    """Look for what is known; raises what the searches raise."""
+    cases = _cases(wanted, search)
+    notes = _nearest(
+        wanted,
+        search,
+        wanted.notes,
+        {"$not": {"$or": [_CASE, _REPORT, *([{"metadata.file": wanted.name}] if wanted.name is not None else [])]}},
+    )
+    reports = _reports(wanted, search)
+    whole = _whole([match.hit for match in cases], expand)
+    named = {code for match in (*cases, *notes) for code in _named(match.hit, wanted.codes)}
+    return Found(
+        tuple(dataclasses.replace(match, hit=whole[match.hit.key]) for match in cases if match.hit.key in whole),
+        tuple(notes),
+        tuple(reports),
+        tuple(code for code in wanted.codes if code not in named),
+    )
+
+
+def _cases(wanted: Wanted, search: Search) -> list[Match]:
+    """Give the cases: of this environment first, then what fits module and version, what is validated, what is newer.
+
+    Without a code to hold on to only the nearest ones are put in that order.
+    """
+    if not wanted.cases:
+        return []
+    k = _CHUNKS * wanted.cases
+    hits: Sequence[Hit] = ()
+    if wanted.codes:
+        hits = _distinct(
+            search(
+                wanted.text, source=RESOLUTION_SOURCE, codes=list(wanted.codes), prefer=_preferred(wanted.envelope),
+                order="authority", k=k, min_score=wanted.min_score,
+            )
+        )  # fmt: skip
+    if not hits and (wanted.fallback or not wanted.codes):
+        nearest = search(
+            wanted.text, source=RESOLUTION_SOURCE, codes=False, hybrid=True, k=k, min_score=wanted.min_score
+        )
+        hits = _distinct(nearest)[: 2 * wanted.cases]
+    ordered = sorted(hits, key=lambda hit: _weight(hit, wanted.envelope), reverse=True)
+    return [Match(hit, _reasons(hit, wanted)) for hit in ordered[: wanted.cases]]
+
+
+def _nearest(wanted: Wanted, search: Search, count: int, among: Mapping[str, Any]) -> list[Match]:
+    if not count:
+        return []
+    hits: Sequence[Hit] = _distinct(
+        search(
+            wanted.text, codes=list(wanted.codes) or False, fallback=wanted.fallback, filter=among,
+            k=_CHUNKS * count, min_score=wanted.min_score,
+        )
+    )  # fmt: skip
+    return [Match(hit, _reasons(hit, wanted)) for hit in hits[:count]]
+
+
+def _reports(wanted: Wanted, search: Search) -> list[Match]:
+    """Give other reports that name one of the codes, those of this environment first."""
+    if not wanted.reports or not wanted.codes:
+        return []
+    others = {"$not": {"metadata.file": wanted.name}}
+    hits = _distinct(
+        search(
+            wanted.text, codes=list(wanted.codes), prefer=_preferred(wanted.envelope),
+            filter={"$and": [_REPORT, others]} if wanted.name is not None else _REPORT,
+            k=_CHUNKS * wanted.reports, min_score=wanted.min_score,
+        )
+    )  # fmt: skip
+    return [Match(hit, _reasons(hit, wanted)) for hit in hits[: wanted.reports]]
+
+
+def _preferred(envelope: Envelope) -> dict[str, Any] | None:
+    """Give what comes first however far it is: what is of the environment, else of the version, else of the module."""
+    known = envelope.as_metadata()
+    for name in ("environment_id", "erp_version", "erp_module"):
+        if name in known:
+            return {f"metadata.{name}": known[name]}
+    return None
+
+
+def _distinct(result: SearchResult) -> list[Hit]:
+    """Give the best chunk of each entity, in their order."""
+    first: dict[object, Hit] = {}
+    for hit in result:
+        first.setdefault(hit.source, hit)
+    return list(first.values())
+
+
+def _weight(hit: Hit, envelope: Envelope) -> tuple[float, ...]:
+    known = envelope.as_metadata()
+    same = [hit.metadata.get(name) == known[name] for name in ("erp_version", "erp_module") if name in known]
+    here = "environment_id" in known and hit.metadata.get("environment_id") == known["environment_id"]
+    when = hit.occurred_at.timestamp() if hit.occurred_at is not None else float("-inf")
+    validated = bool(hit.metadata.get("validated_by"))
+    return (here, sum(same), validated, when if validated else float("-inf"), -hit.rank)
+
+
+_SAID = {"environment_id": "environment", "erp_version": "version", "erp_module": "module"}
+
+
+def _reasons(hit: Hit, wanted: Wanted) -> tuple[str, ...]:
+    reasons = [f"names {code}" for code in _named(hit, wanted.codes)]
+    if wanted.codes and not reasons:
+        reasons.append("names no code of the report")
+    known = wanted.envelope.as_metadata()
+    for name, word in _SAID.items():
+        there = hit.metadata.get(name)
+        if name in known and there is not None:
+            same = there == known[name] or (isinstance(there, list) and known[name] in there)
+            reasons.append(f"same {word}" if same else f"another {word}: {there}")
+    if by := hit.metadata.get("validated_by"):
+        reasons.append(f"validated by {by}" + (f" on {hit.occurred_at:%Y-%m-%d}" if hit.occurred_at else ""))
+    elif hit.source.type == RESOLUTION_SOURCE:
+        reasons.append("not validated")
+    return (*reasons, f"score {hit.score:.2f}")
+
+
+def _named(hit: Hit, codes: Sequence[str]) -> list[str]:
+    """Give the codes that a hit names, under either of their names."""
+    there = hit.metadata.get("oracle_error_code", ())
+    there = {there} if isinstance(there, str) else set(there)
+    return [code for code in codes if there & set(error_codes.aliases(code))]
+
+
+def _whole(cases: Sequence[Hit], expand: Expand) -> dict[str, Hit]:
+    """Give cases with their whole text, by key; what the scope may no longer see is left out."""
+    if not cases:
+        return {}
+    numbers = {hit.chunk_id: hit for hit in cases}
+    found = {}
+    for passage in expand(cases):
+        for number in passage.hits:
+            hit = numbers[number]
+            found[hit.key] = dataclasses.replace(hit, content=passage.content)
+    return found

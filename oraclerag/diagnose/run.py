@@ -1,0 +1,209 @@
+"""FLOW read → find errors and waits → analyse → search cases, notes and reports → a cited way out → keep the report.
+
+A report is the caller's own text. It leaves this machine only where the caller says so; what of the index goes to a
+language model follows the rules of every answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from oraclerag import answer as answering
+from oraclerag.diagnose import by_model, matching, path
+from oraclerag.diagnose.analysis import Analysis, analysis_of, from_findings
+from oraclerag.diagnose.command import command
+from oraclerag.diagnose.diagnosis import Diagnosis
+from oraclerag.diagnose.findings import Findings, extracted
+from oraclerag.diagnose.matching import Expand, Search, Wanted
+from oraclerag.diagnose.reading import Given, read_report
+from oraclerag.envelope import Envelope
+from oraclerag.errors import InputError, OracleRagError, ProviderError
+from oraclerag.generate import Generator
+from oraclerag.ingest import DEFAULT_MAX_BYTES, IngestedFile, IngestReport
+from oraclerag.records import Answer, Hit, SearchResult, SourceKey
+from oraclerag.reduce import Reducer
+from oraclerag.source import Source
+
+__all__ = ["Around", "Asked", "diagnose"]
+
+_AS_IT_IS = Reducer(None, reduces=False)
+
+Ingest = Callable[..., IngestReport]
+"""``rag.ingest`` for diagnostics of the caller's tenant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a caller says of a report, see :meth:`oraclerag.Rag.diagnose`."""
+
+    envelope: Envelope
+    tenant: str | None
+    analysis: Analysis | Mapping[str, Any] | str | None = None
+    name: str | None = None
+    encoding: str | None = None
+    max_bytes: int = DEFAULT_MAX_BYTES
+    store: bool | None = None
+    send_report: bool = False
+    cases: int = 3
+    notes: int = 5
+    fallback: bool = False
+    min_score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What the flow needs: how to read and to ingest for the caller, and who writes."""
+
+    search: Search
+    expand: Expand
+    ingest: Ingest
+    sources: Mapping[str, Source]
+    generator: Generator
+    how: answering.Prompting
+
+
+def diagnose(report: str | os.PathLike[str] | BinaryIO, asked: Asked, around: Around) -> Diagnosis:
+    """Diagnose a report. Raises InputError for what cannot be read, and what the searches raise.
+
+    A language model that fails, and a report that cannot be kept, lose no diagnosis: a remark says so.
+    """
+    wanted = Wanted("", cases=asked.cases, notes=asked.notes)  # refuses numbers before anything is read
+    given_analysis = None if asked.analysis is None else analysis_of(asked.analysis)
+    remarks: list[str] = []
+    timings: dict[str, float] = {}
+    if asked.store and asked.name is None and not isinstance(report, os.PathLike):
+        raise InputError("A report that is no file needs a name to be kept.", hint='Name it: name="night/alert.log".')
+    with _timed(timings, "read"):
+        given = read_report(report, name=asked.name, encoding=asked.encoding, max_bytes=asked.max_bytes)
+        findings = extracted(given.text)
+    with _timed(timings, "analyse"):
+        analysis, by = _analysed(given_analysis, findings, around.generator, asked, remarks)
+    known = matching.Found((), (), ())
+    if analysis is not None:
+        wanted = dataclasses.replace(
+            wanted, text=analysis.text, codes=analysis.error_codes or findings.causes[:10],
+            envelope=asked.envelope, name=given.name, fallback=asked.fallback, min_score=asked.min_score,
+        )  # fmt: skip
+        with _timed(timings, "search"):
+            known = matching.found(wanted, around.search, around.expand)
+    else:
+        remarks.append("The report names neither an error nor a wait: there is nothing to search for.")
+    with _timed(timings, "path"):
+        answer = _way_out(analysis, by, known, asked, around, remarks)
+    with _timed(timings, "store"):
+        stored = _stored(given, asked, around, remarks)
+    named = {name: getattr(asked.envelope, name) for name in ("environment", "module", "version", "script")}
+    return Diagnosis(
+        name=given.name,
+        found=findings,
+        envelope=asked.envelope,
+        tenant=asked.tenant,
+        analysis=analysis,
+        analysed_by=by,
+        cases=known.cases,
+        notes=known.notes,
+        reports=known.reports,
+        missing=known.missing,
+        path=answer,
+        command=None if analysis is None else command(analysis, findings, named, asked.tenant),
+        stored=stored,
+        remarks=tuple(remarks),
+        timings=timings,
+    )
+
+
+def _analysed(
+    given: Analysis | None, found: Findings, generator: Generator, asked: Asked, remarks: list[str]
+) -> tuple[Analysis | None, str | None]:
+    """Give the caller's analysis, or the model's, or what was found, and who made it."""
+    if given is not None:
+        return given, "caller"
+    plain = from_findings(found)
+    if plain is None or generator.name == "extractive":
+        return plain, plain and "extracted"
+    if not generator.local and not asked.send_report:
+        remarks.append(
+            "The language model is not on this machine, so nothing of the report was sent to it; send_report allows it."
+        )
+        return plain, "extracted"
+    try:
+        made, left_out = by_model.analysed(found, generator)
+    except ProviderError as error:
+        remarks.append(f"No language model analysed the report ({error.code}): what was found in it is searched for.")
+        return plain, "extracted"
+    if left_out:
+        remarks.append(f"{left_out} codes or waits of the language model's analysis do not stand in the report.")
+    # A model that names no code takes none away.
+    codes = made.error_codes or plain.error_codes
+    return dataclasses.replace(made, error_codes=codes, waits=made.waits or plain.waits), generator.name
+
+
+def _way_out(
+    analysis: Analysis | None, by: str | None, known: matching.Found, asked: Asked, around: Around, remarks: list[str]
+) -> Answer:
+    """Answer, from the cases and then the notes, which steps resolve the incident."""
+    result = SearchResult(_ranked(known), codes_missing=known.missing)
+    how = dataclasses.replace(around.how, reduce=False)
+    question = path.question("" if analysis is None else analysis.text)
+    generator = around.generator
+    if generator.name != "extractive":
+        sent = question
+        if analysis is not None and by == "extracted" and not generator.local and not asked.send_report:
+            sent = path.question(", ".join((*analysis.error_codes, *analysis.waits)))
+        try:
+            return answering.answer(
+                sent,
+                lambda _: result,
+                around.sources,
+                generator,
+                dataclasses.replace(how, template=how.template or path.template()),
+                reducer=_AS_IT_IS,
+            )
+        except ProviderError as error:
+            remarks.append(f"No language model wrote the way out ({error.code}): what is known is quoted.")
+    return answering.answer(question, lambda _: result, around.sources, path.Steps(), how, reducer=_AS_IT_IS)
+
+
+def _ranked(known: matching.Found) -> tuple[Hit, ...]:
+    """Give the hits in the order of their weight: cases, then notes."""
+    hits = [match.hit for match in (*known.cases, *known.notes)]
+    return tuple(dataclasses.replace(hit, rank=rank) for rank, hit in enumerate(hits, start=1))
+
+
+def _stored(given: Given, asked: Asked, around: Around, remarks: list[str]) -> SourceKey | None:
+    """Take the report in where that is wanted, so that it is found later; gives its key."""
+    if asked.store is False or given.name is None:
+        return None
+    files: list[IngestedFile] = []
+    try:
+        around.ingest(
+            given.path,
+            kind="diagnostics",
+            tenant=asked.tenant,
+            envelope=asked.envelope,
+            name=asked.name,
+            encoding=asked.encoding,
+            max_bytes=asked.max_bytes,
+            stdin=given.stream,
+            on_file=lambda file, *_: files.append(file),
+        )
+    except OracleRagError as error:
+        remarks.append(f"The report was not kept: {error.message}")
+        return None
+    remarks += [f"The report was not kept: {file.reason}." for file in files if file.reason]
+    return next((file.key for file in files if file.key is not None), None)
+
+
+@contextlib.contextmanager
+def _timed(timings: dict[str, float], step: str) -> Iterator[None]:
+    began = time.perf_counter()
+    try:
+        yield
+    finally:
+        timings[step] = time.perf_counter() - began
