@@ -22,6 +22,7 @@ from oraclerag.cli import (
     chunk,
     demo,
     diagnose,
+    evaluate,
     index,
     ingest,
     local,
@@ -45,8 +46,8 @@ __all__ = ["app", "main"]
 # The order of --help is the order in which one meets the verbs.
 _ORDER = (
     "demo", "local", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "worker", "queue",
-    "ingest", "resolution", "chunk", "search", "prompt", "ask", "diagnose", "index", "audit", "why", "security", "status",
-    "verify-oracle",
+    "ingest", "resolution", "chunk", "search", "prompt", "ask", "diagnose", "index", "audit", "why", "evaluate",
+    "security", "status", "verify-oracle",
 )  # fmt: skip
 
 
@@ -67,7 +68,22 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for part in (demo, provision, source, backfill, worker, chunk, search, ask, diagnose, audit, why, status, verify_oracle):
+for part in (
+    demo,
+    provision,
+    source,
+    backfill,
+    worker,
+    chunk,
+    search,
+    ask,
+    diagnose,
+    audit,
+    why,
+    evaluate,
+    status,
+    verify_oracle,
+):
     part.register(app)
 for group in (local, model, source, queue, ingest, resolution, index, security):
     app.add_typer(group.group)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Protocol, Unpack, cast
 
+from oraclerag import generate
 from oraclerag.config import Settings
 from oraclerag.errors import ConnectionFailed, InputError, ProviderError, ProviderLoginFailed
 from oraclerag.evaluate import contexts
@@ -20,10 +21,11 @@ from oraclerag.evaluate.measures import MEASURES
 from oraclerag.evaluate.questions import Question, QuestionSet, Relevant
 from oraclerag.evaluate.report import Evaluation, QuestionResult, Retrieved
 from oraclerag.evaluate.summary import summary
-from oraclerag.records import Answer, SearchResult, StoredChunk
+from oraclerag.records import Answer, Hit, SearchResult, StoredChunk
 from oraclerag.scope import Scope
 from oraclerag.search import SearchOptions
 from oraclerag.search.request import request
+from oraclerag.source import Source
 
 __all__ = ["Evaluated", "evaluate"]
 
@@ -39,6 +41,10 @@ class Evaluated(Protocol):
     """What is evaluated: a :class:`oraclerag.Rag`."""
 
     settings: Settings
+
+    @property
+    def sources(self) -> Mapping[str, Source]:
+        """What can be indexed, by name."""
 
     def search_each(
         self, questions: Sequence[str], *, scope: Scope, connection: Any = None, **options: Unpack[SearchOptions]
@@ -84,7 +90,7 @@ def evaluate(
     scope: Scope,
     cutoffs: Sequence[int] = (),
     answers: bool = False,
-    judge: Judge | None = None,
+    judge: bool = False,
     how: Any = None,
     history: Sequence[str] = (),
     on_progress: Progress | None = None,
@@ -107,7 +113,15 @@ def evaluate(
     given = questions if isinstance(questions, QuestionSet) else QuestionSet("questions", tuple(questions))
     if not given.questions:
         raise InputError("There is no question.")
-    one_way = _How(scope, options, _cutoffs(options.get("k"), cutoffs), answers, how, judge, tuple(history))
+    one_way = _How(
+        scope,
+        options,
+        _cutoffs(options.get("k"), cutoffs),
+        answers,
+        how,
+        Judge(generate.from_settings(rag.settings), may_leave=_may_leave(rag.sources)) if judge else None,
+        tuple(history),
+    )
     _check(rag.settings, given.questions, one_way)
     rows: list[QuestionResult] = []
     failure = None
@@ -135,6 +149,16 @@ def evaluate(
         seed=seed,
         resamples=resamples,
     )
+
+
+def _may_leave(sources: Mapping[str, Source]) -> Callable[[Hit], bool]:
+    """Give whether the text of a hit may be sent elsewhere; of a source that this process does not know, it may not."""
+
+    def allowed(hit: Hit) -> bool:
+        source = sources.get(hit.source.type)
+        return source is not None and source.settings.egress
+
+    return allowed
 
 
 def _cutoffs(wanted: int | None, more: Sequence[int]) -> tuple[int, ...]:
