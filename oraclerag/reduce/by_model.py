@@ -87,7 +87,7 @@ QUESTION
 ¿Quién aprueba el acceso al entorno de pruebas?"""
 
 _WORD = re.compile(r"\w+")
-_FOOTNOTE = re.compile(r"[ \t]*\[\^[^\]\n]{1,20}\](?!:)")
+_FOOTNOTE = re.compile(r"[ \t]*\[\^[^\]\n]{1,20}\]:?")
 _CHATTY = re.compile(
     r"(?:sure|certainly|of course|okay|ok|great|sorry|i(?:'m| am) sorry|i can(?:'t|not)|here(?:'s|’s| is| are)"
     r"|aqu[ií]|claro|por supuesto|desde luego|lo siento)\b"

@@ -22,10 +22,10 @@ _LONGEST = 400  # characters of a follow-up
 _LONGEST_MATTER = 300
 
 _LEAD = re.compile(
-    r"[\s¿¡]*(?:and|or|but|what about|how about|what if|in that case|same (?:for|with|in)|why not|how so|really"
-    r"|for example|(?:what|who|where|when|how) else|the (?:first|second|third|last|other) ones?|y|e|o|u|pero"
-    r"|qu[eé] (?:hay|pasa|ocurre|tal) (?:de|con|en|si)"
-    r"|en ese caso|lo mismo|igual (?:en|para|con)|por qu[eé] no|por ejemplo|(?:qu[eé]|qui[eé]n|d[oó]nde) m[aá]s)\b",
+    r"[\s¿¡]*(?:and|or|but|what about|how about|what if|in that case|same (?:for|with|in)|why not|how so|for example"
+    r"|(?:what|who|where|when|how) else|the (?:first|second|third|last|other) ones?|[yeou]|pero"
+    r"|qu[eé] (?:hay|pasa|ocurre|tal) (?:de|con|en|si)|en ese caso|lo mismo|igual (?:en|para|con)|por qu[eé] no"
+    r"|por ejemplo|(?:qu[eé]|qui[eé]n|d[oó]nde) m[aá]s)(?=[\s,;:?!.…]|$)",
     re.IGNORECASE,
 )
 _PERSONAL = frozenset(
@@ -78,7 +78,11 @@ def matter(turns: Sequence[Turn]) -> str:
     if last.standalone is not None and question.startswith(f"{asked} (") and question.endswith(")"):
         return question[len(asked) + 2 : -1]  # as `joined` wrote it
     words = " ".join(terms(question).split())
-    return words if len(words) <= _LONGEST_MATTER else words[:_LONGEST_MATTER].rpartition(" ")[0] or words[:_LONGEST]
+    return (
+        words
+        if len(words) <= _LONGEST_MATTER
+        else words[:_LONGEST_MATTER].rpartition(" ")[0] or words[:_LONGEST_MATTER]
+    )
 
 
 def joined(question: str, words: str) -> str:
