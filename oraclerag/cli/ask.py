@@ -38,6 +38,9 @@ Question = Annotated[str, typer.Argument(metavar="QUESTION")]
 Whole = Annotated[bool, typer.Option("--whole-question", help="Search for every word of the question.")]
 AnswerOrder = Annotated[str | None, typer.Option("--order", metavar="ORDER", help="similarity or authority.")]
 Chunks = Annotated[int | None, typer.Option("--max-chunks", metavar="N", help="Sources in the prompt, at most.")]
+Session = Annotated[
+    str | None, typer.Option("--session", metavar="ID", help="Understand a follow-up from what was asked before.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -62,6 +65,7 @@ def prompt(
     min_score: MinScore = None,
     whole_question: Whole = False,
     max_chunks: Chunks = None,
+    session: Session = None,
     json: Json = False,
 ) -> None:
     """Show the prompt that `ask` would send."""
@@ -72,6 +76,7 @@ def prompt(
             question,
             scope=scope(tenant, owner, group, manager=manager),
             how=_how(rag.settings, whole_question, max_chunks),
+            session=session,
             **options,
         )
     if json:
@@ -101,6 +106,7 @@ def ask(
     min_score: MinScore = None,
     whole_question: Whole = False,
     max_chunks: Chunks = None,
+    session: Session = None,
     json: Json = False,
 ) -> None:
     """Answer a question and cite its sources.
@@ -114,6 +120,7 @@ def ask(
             question,
             scope=scope(tenant, owner, group, manager=manager),
             how=_how(rag.settings, whole_question, max_chunks),
+            session=session,
             **options,
         )
     if json:
@@ -158,7 +165,9 @@ def _how(settings: Settings, whole_question: bool, max_chunks: int | None) -> Pr
 
 
 def _notes(answer: Answer) -> list[str]:
-    notes = []
+    notes = list(answer.notes)
+    if answer.standalone is not None:
+        notes.append(f"Understood as: {answer.standalone}")
     if answer.result.codes_missing:
         notes.append(f"No text that this scope may see names {' or '.join(answer.result.codes_missing)}.")
     if answer.withheld:
