@@ -16,6 +16,7 @@ from typing import Any
 
 from oraclerag.config import Settings
 from oraclerag.cutting import Cutting
+from oraclerag.evaluate import QuestionSet, load
 from oraclerag.rag import Rag
 from oraclerag.records import Document
 from tests.benchmarks.remembering_server import remembering_database
@@ -32,12 +33,11 @@ SOURCE = "passage"
 
 @dataclass(frozen=True)
 class Collection:
-    """Texts and questions by id, and what is relevant for each question that was judged."""
+    """Texts by id, and the questions with what was judged for each."""
 
     name: str
     texts: Mapping[str, str] = field(repr=False)
-    questions: Mapping[str, str] = field(repr=False)
-    judged: Mapping[str, Mapping[str, float]] = field(repr=False)
+    questions: QuestionSet = field(repr=False)
 
 
 def collection(folder: str, language: str = "") -> Collection | None:
@@ -45,14 +45,9 @@ def collection(folder: str, language: str = "") -> Collection | None:
     place, ending = DATA / folder, f"_{language}" if language else ""
     if not place.is_dir():
         return None
-    rows = _rows(place / f"corpus{ending}.jsonl")
-    texts = {row["_id"]: f"{row['title']} {row['text']}".strip() for row in rows}
-    judged: dict[str, dict[str, float]] = {}
-    for line in (place / "qrels.tsv").read_text("utf-8").splitlines()[1:]:
-        question, text, gain = line.split("\t")
-        judged.setdefault(question, {})[text] = float(gain)
-    questions = {row["_id"]: row["text"] for row in _rows(place / f"queries{ending}.jsonl") if row["_id"] in judged}
-    return Collection(folder + ending, texts, questions, judged)
+    texts = {row["_id"]: f"{row['title']} {row['text']}".strip() for row in _rows(place / f"corpus{ending}.jsonl")}
+    questions = load(place, source=SOURCE, queries=place / f"queries{ending}.jsonl")
+    return Collection(folder + ending, texts, questions)
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

@@ -30,7 +30,7 @@ def measure(folder: Path, minilm: Path) -> Iterator[Figure]:
         built = rag.finish().built
         assert built is not None
         assert built.partitions is not None
-        questions = list(scifact.questions.values())
+        questions = [question.text for question in scifact.questions.questions]
         # searched exactly is recall 1 by definition: some questions show that it is so
         default = rag.index_accuracy(scope=Scope(manager=True), questions=questions[:20], k=K, shares=SHARES)
         with Rag(replace(rag.settings, exact_below=0)) as whatever_the_size:
