@@ -228,6 +228,11 @@ class Database:
         # without a name the session was opened by a wallet or the operating system
         return identifier(known, "schema") if known and not known.startswith('"') else _session_user(connection)
 
+    @property
+    def has_own(self) -> bool:
+        """Whether there are connections beside those that callers lend: of an Engine, a pool, or by the settings."""
+        return self._engine is not None or self._pool is not None or not _unset(self.settings)
+
     @contextlib.contextmanager
     def connect(self, *, call_timeout: float = 0.0) -> Iterator[oracledb.Connection]:
         """Lend a connection; what was not committed is rolled back at the end.
@@ -401,20 +406,20 @@ class _Proxied:
         self.connection = proxied
 
 
+def _unset(settings: Settings) -> list[str]:
+    """Give the variables of the settings without which there is no connection."""
+    needed = {"dsn": "ORACLE_DSN", "user": "ORACLE_USER", "password": "ORACLE_PASSWORD"}
+    return [variable for name, variable in needed.items() if getattr(settings, name) is None]
+
+
 def connect_arguments(settings: Settings) -> dict[str, Any]:
     """Give the keyword arguments for ``oracledb.connect`` and ``create_pool``, or say what is missing.
 
     A descriptor in the dsn wins over what is added to the settings, as EXPIRE_TIME.
     """
-    missing = [
-        (name, env)
-        for name, env in (("dsn", "ORACLE_DSN"), ("user", "ORACLE_USER"), ("password", "ORACLE_PASSWORD"))
-        if getattr(settings, name) is None
-    ]
-    if missing:
+    if missing := _unset(settings):
         raise errors.ConfigurationError(
-            f"{', '.join(env for _, env in missing)} {'is' if len(missing) == 1 else 'are'} not set: "
-            f"there is no database to connect to.",
+            f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set: there is no database to connect to.",
             hint="Set them, or write [database] in oraclerag.toml; `oraclerag demo` needs none of it.",
         )
     arguments = {

@@ -42,6 +42,7 @@ __all__ = [
     "Attempts",
     "Unsaid",
     "body",
+    "class_of",
     "client",
     "failure",
     "failure_inside",
@@ -198,6 +199,11 @@ def _spoken(tree: Any) -> _Spoken | None:
     return _Spoken(code, message, parameter if isinstance(parameter, str) else None)
 
 
+def class_of(status: int) -> type[ProviderError]:
+    """Give the error that a status means where nothing else is known."""
+    return _BY_STATUS.get(status) or (ProviderUnavailable if status >= 500 else ProviderRefused)
+
+
 def failure(
     status: int, headers: Mapping[str, str], tree: Any, *, unsaid: Unsaid, now: float | None = None
 ) -> ProviderError:
@@ -230,9 +236,7 @@ def _error(
     meant = status
     if spoken.code is not None and re.fullmatch(r"[45]\d\d", spoken.code, re.ASCII):
         meant = int(spoken.code)
-    cls = _BY_CODE.get((spoken.code or "").lower()) or _BY_STATUS.get(meant)
-    if cls is None:
-        cls = ProviderUnavailable if meant >= 500 else ProviderRefused
+    cls = _BY_CODE.get((spoken.code or "").lower()) or class_of(meant)
     code = None if spoken.code is None else unsaid.said(spoken.code)[:60]
     told = f"{status}" + (f" ({code})" if code and code != str(status) else "")
     message = unsaid.said(spoken.message)

@@ -509,7 +509,7 @@ class Rag(Operations):
             functools.partial(self.expand, scope=scope, how="parent"),
             functools.partial(self.ingest, visibility=visibility, owner=resolved.owner),
             self._sources,
-            generate.from_settings(self.settings),
+            generate.from_settings(self.settings, self.database),
             how or answering.Prompting.of(self.settings),
         )
         return diagnosing.diagnose(report, asked, around)

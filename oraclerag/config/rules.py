@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 import urllib.parse
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from oraclerag.config.reading import is_of, kind
 from oraclerag.errors import ConfigurationError
@@ -15,7 +16,13 @@ from oraclerag.statements import identifier
 if TYPE_CHECKING:
     from oraclerag.config.settings import Settings
 
-__all__ = ["check"]
+__all__ = ["DATABASE_PROVIDERS", "check", "database_params"]
+
+DATABASE_PROVIDERS = ("cohere", "googleai", "huggingface", "ocigenai", "ollama", "openai", "vertexai")
+"""Whom UTL_TO_GENERATE_TEXT can ask."""
+
+_PLAIN_NAME = r"[A-Za-z][A-Za-z0-9_$#]{0,127}"
+_LONGEST_PARAMS = 2000  # with the others they stay below a VARCHAR2
 
 
 def check(settings: Settings) -> None:
@@ -62,16 +69,54 @@ def check(settings: Settings) -> None:
 
 def _generate(settings: Settings) -> None:
     """Hold the settings of generation against their rules."""
-    if settings.generate_provider not in ("extractive", "openai"):
-        raise ConfigurationError(
-            f"generate_provider must be 'extractive' or 'openai', not {settings.generate_provider!r}."
-        )
-    for name in ("base_url", "model"):
-        if settings.generate_provider == "openai" and getattr(settings, f"generate_{name}") is None:
+    provider = settings.generate_provider
+    if provider not in ("extractive", "openai", "database"):
+        raise ConfigurationError(f"generate_provider must be 'extractive', 'openai' or 'database', not {provider!r}.")
+    needed = {"openai": ["base_url", "model"], "database": ["base_url", "model", "credential"]}.get(provider, [])
+    if settings.generate_database_provider == "ollama" and "credential" in needed:
+        needed.remove("credential")
+    for name in needed:
+        if getattr(settings, f"generate_{name}") is None:
             raise ConfigurationError(
-                f'generate.provider = "openai" needs generate.{name} (ORACLERAG_GENERATE_{name.upper()}).'
+                f'generate.provider = "{provider}" needs generate.{name} (ORACLERAG_GENERATE_{name.upper()}).'
             )
     _endpoint(settings, "generate")
+    _in_database(settings)
+
+
+def _in_database(settings: Settings) -> None:
+    """Hold what the database is given to generate against its rules; no message repeats the parameters."""
+    if settings.generate_package not in ("DBMS_VECTOR", "DBMS_VECTOR_CHAIN"):
+        raise ConfigurationError(
+            f"generate_package must be 'DBMS_VECTOR' or 'DBMS_VECTOR_CHAIN', not {settings.generate_package!r}."
+        )
+    if settings.generate_database_provider not in DATABASE_PROVIDERS:
+        raise ConfigurationError(
+            f"generate_database_provider must be one of {', '.join(map(repr, DATABASE_PROVIDERS))}, "
+            f"not {settings.generate_database_provider!r}."
+        )
+    credential = settings.generate_credential
+    if credential is not None and not re.fullmatch(rf"({_PLAIN_NAME}\.)?{_PLAIN_NAME}", credential, re.ASCII):
+        raise ConfigurationError(
+            "generate_credential is no name of a credential: NAME or OWNER.NAME, each a letter, then letters, digits, "
+            "'_', '$' or '#'."  # never the value: whoever misread this has put the key there
+        )
+    if settings.generate_database_params is not None:
+        database_params(settings.generate_database_params)
+
+
+def database_params(text: str) -> dict[str, Any]:
+    """Read what is merged into the parameters of UTL_TO_GENERATE_TEXT. Raises ConfigurationError."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or len(text.encode("utf-8", "replace")) > _LONGEST_PARAMS:
+        raise ConfigurationError(
+            f"generate_database_params must be a JSON object of up to {_LONGEST_PARAMS:,} bytes, such as "
+            f'{{"max_tokens": null, "max_completion_tokens": 500}}.'
+        )
+    return found
 
 
 def _reduce(settings: Settings) -> None:
@@ -95,7 +140,8 @@ def _endpoint(settings: Settings, section: Literal["generate", "reduce"]) -> Non
     if model is not None and not model.strip():
         raise ConfigurationError(f"{section}_model must not be blank.")
     _names_variable(variable, f"{section}_api_key_env", "OPENAI_API_KEY")
-    if address is not None and (wrong := _wrong_address(address)):
+    whole = section == "generate" and settings.generate_provider == "database"  # the database adds nothing to it
+    if address is not None and (wrong := _wrong_address(address, whole=whole)):
         raise ConfigurationError(f'{section}_base_url {wrong}, unlike "http://localhost:11434/v1".')
 
 
@@ -105,6 +151,11 @@ def _searches(settings: Settings) -> None:
         raise ConfigurationError(f"searches_log must be 'ask', 'all' or 'off', not {settings.searches_log!r}.")
     if settings.searches_questions not in ("text", "hash"):
         raise ConfigurationError(f"searches_questions must be 'text' or 'hash', not {settings.searches_questions!r}.")
+    if settings.searches_questions == "hash" and settings.searches_log_prompts:
+        raise ConfigurationError(
+            'searches.log_prompts keeps prompts, which hold the questions that searches.questions = "hash" shall not '
+            "keep: set one of them."
+        )
     _names_variable(settings.searches_hash_key_env, "searches_hash_key_env", "ORACLERAG_QUESTION_KEY")
 
 
@@ -116,7 +167,7 @@ def _names_variable(variable: str | None, setting: str, example: str) -> None:
         )
 
 
-def _wrong_address(address: str) -> str | None:
+def _wrong_address(address: str, *, whole: bool) -> str | None:
     """Say what keeps an address from being one of an API."""
     try:
         parts = urllib.parse.urlsplit(address)
@@ -131,6 +182,6 @@ def _wrong_address(address: str) -> str | None:
         return "must hold no user and no password"
     if "?" in address or "#" in address:
         return "must have no query and no fragment"
-    if parts.path.rstrip("/").endswith("/chat/completions"):
+    if parts.path.rstrip("/").endswith("/chat/completions") and not whole:
         return "must end before /chat/completions"
     return None

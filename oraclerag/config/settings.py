@@ -96,7 +96,7 @@ class Settings:
     ask_min_score: float | None = _setting(None, "ask.min_score", "ORACLERAG_ASK_MIN_SCORE", low=-1, high=1)
     ask_order: Literal["similarity", "authority"] = _setting("similarity", "ask.order", "ORACLERAG_ASK_ORDER")
 
-    generate_provider: Literal["extractive", "openai"] = _setting(
+    generate_provider: Literal["extractive", "openai", "database"] = _setting(
         "extractive", "generate.provider", "ORACLERAG_GENERATE_PROVIDER"
     )
     generate_base_url: str | None = _setting(None, "generate.base_url", "ORACLERAG_GENERATE_BASE_URL")
@@ -107,6 +107,17 @@ class Settings:
         1024, "generate.max_tokens", "ORACLERAG_GENERATE_MAX_TOKENS", low=1, high=1_000_000
     )
     generate_timeout: float = _setting(60.0, "generate.timeout", "ORACLERAG_GENERATE_TIMEOUT", low=0.1, high=3600)
+
+    generate_package: Literal["DBMS_VECTOR", "DBMS_VECTOR_CHAIN"] = _setting(
+        "DBMS_VECTOR", "generate.package", "ORACLERAG_GENERATE_PACKAGE"
+    )
+    generate_database_provider: str = _setting(
+        "openai", "generate.database_provider", "ORACLERAG_GENERATE_DATABASE_PROVIDER"
+    )
+    generate_credential: str | None = _setting(None, "generate.credential", "ORACLERAG_GENERATE_CREDENTIAL")
+    generate_database_params: str | None = _setting(
+        None, "generate.database_params", "ORACLERAG_GENERATE_DATABASE_PARAMS", secret=True
+    )
 
     reduce_by: Literal["rules", "model", "nothing"] = _setting("rules", "reduce.by", "ORACLERAG_REDUCE_BY")
     reduce_base_url: str | None = _setting(None, "reduce.base_url", "ORACLERAG_REDUCE_BASE_URL")

@@ -12,6 +12,7 @@ from typing import Any, Protocol, Unpack, cast
 
 from oraclerag import generate
 from oraclerag.config import Settings
+from oraclerag.database import Database
 from oraclerag.errors import ConnectionFailed, InputError, ProviderError, ProviderLoginFailed
 from oraclerag.evaluate import contexts
 from oraclerag.evaluate.intervals import RESAMPLES, SEED
@@ -41,6 +42,7 @@ class Evaluated(Protocol):
     """What is evaluated: a :class:`oraclerag.Rag`."""
 
     settings: Settings
+    database: Database
 
     @property
     def sources(self) -> Mapping[str, Source]:
@@ -119,7 +121,7 @@ def evaluate(
         _cutoffs(options.get("k"), cutoffs),
         answers,
         how,
-        Judge(generate.from_settings(rag.settings), may_leave=_may_leave(rag.sources)) if judge else None,
+        Judge(generate.from_settings(rag.settings, rag.database), may_leave=_may_leave(rag.sources)) if judge else None,
         tuple(history),
     )
     _check(rag.settings, given.questions, one_way)
