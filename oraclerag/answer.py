@@ -16,6 +16,7 @@ from oraclerag import prompt as prompting
 from oraclerag.anchors import Style
 from oraclerag.cite import MAX_REFERENCES, cite, references
 from oraclerag.config import Settings
+from oraclerag.database import Database
 from oraclerag.errors import ConfigurationError, InputError
 from oraclerag.generate import Generator
 from oraclerag.records import Answer, Generation, Hit, Prompt, SearchResult, Turn
@@ -66,9 +67,10 @@ def options_of(settings: Settings, given: SearchOptions) -> SearchOptions:
     return options
 
 
-def reducer(settings: Settings, how: Prompting) -> Reducer:
+def reducer(settings: Settings, how: Prompting, database: Database | None = None) -> Reducer:
     """Give who understands questions. Raises ConfigurationError where the key of a language model is not there."""
-    return Reducer(generate.for_questions(settings), reduces=how.reduce and settings.reduce_by != "nothing")
+    model = generate.for_questions(settings, database)
+    return Reducer(model, reduces=how.reduce and settings.reduce_by != "nothing")
 
 
 @dataclass(frozen=True, slots=True)

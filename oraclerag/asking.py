@@ -80,9 +80,9 @@ class Asking:
             question,
             search,
             self._sources,
-            generate.from_settings(self.settings),
+            generate.from_settings(self.settings, self.database),
             how,
-            reducer=answering.reducer(self.settings, how),
+            reducer=answering.reducer(self.settings, how, self.database),
             turns=self._turns(session, scope),
             on_text=on_text,
         )
@@ -122,8 +122,8 @@ class Asking:
             search,
             self._sources,
             how,
-            local=generate.from_settings(self.settings).local,
-            reducer=answering.reducer(self.settings, how),
+            local=generate.from_settings(self.settings, self.database).local,
+            reducer=answering.reducer(self.settings, how, self.database),
             turns=self._turns(session, scope),
         ).prompt
 
