@@ -207,3 +207,69 @@ def test_a_budget_without_room_for_any_source_says_so(rag: Rag) -> None:
     least = prompting.build(QUESTION, [], count=len).size
     with pytest.raises(ConfigurationError, match="No source has room"):
         rag.ask(QUESTION, scope=MANAGER, how=Prompting(max_bytes=least + 10))
+
+
+def asked(rag: Rag, question: str, session: str, scope: Scope = MANAGER) -> tuple[str | None, str]:
+    answer = rag.ask(question, scope=scope, session=session)
+    return answer.standalone, answer.searched
+
+
+def test_a_follow_up_is_understood_from_what_this_scope_has_asked_in_the_session(rag: Rag) -> None:
+    matter = "why the invoices of Acme are paid late"
+    assert asked(rag, QUESTION, "s-1") == (None, matter)
+    assert asked(rag, "and in Spain?", "s-1") == (f"and in Spain? ({matter})", f"in Spain {matter}")
+    assert asked(rag, "¿y eso?", "s-1") == (f"¿y eso? ({matter})", f"y eso {matter}")
+    prompt = rag.prompt("what about backups?", scope=MANAGER, session="s-1")
+    assert prompt is not None
+    assert prompt.text.endswith(f"what about backups? ({matter})")
+    assert asked(rag, "The nightly backup fails since Monday", "s-1")[0] is None
+    assert asked(rag, "why?", "s-1")[0] == "why? (The nightly backup fails since Monday)"
+    for other in (Scope(owner="7"), Scope(owner="7", manager=True), Scope(tenant="other", manager=True)):
+        assert asked(rag, "and in Spain?", "s-1", other)[0] is None
+    assert asked(rag, "and in Spain?", "s-2")[0] is None
+
+
+def test_a_model_rewrites_and_reduces_and_its_failures_cost_no_answer(rag: Rag) -> None:
+    replies = [
+        Reply(completion("invoices of Acme paid late"), headers=JSON),
+        Reply(completion("Why are the invoices of Acme in Spain paid late?"), headers=JSON),
+        Reply(completion("invoices of Acme in Spain"), headers=JSON),
+        Reply(b"", 503),
+    ]
+    with fake_llm(*replies) as server:
+        by_model = dataclasses.replace(
+            rag.settings, reduce_by="model", reduce_base_url=server.url, reduce_model="small"
+        )
+        with Rag(by_model) as asking:
+            answers = [
+                asking.ask(question, scope=MANAGER, session="s-3")
+                for question in (QUESTION, "and in Spain?", "and in Portugal?")
+            ]
+    assert [answer.reduced_by for answer in answers] == ["m-1", "m-1", "rules"]
+    assert [answer.searched for answer in answers[:2]] == ["invoices of Acme paid late", "invoices of Acme in Spain"]
+    assert answers[1].standalone == "Why are the invoices of Acme in Spain paid late?"
+    assert answers[2].standalone == f"and in Portugal? ({answers[1].standalone.rstrip('?')})"
+    assert [len(answer.notes) for answer in answers] == [0, 0, 1]
+    assert "503" in answers[2].notes[0]
+    assert all(answer.outcome == "answered" for answer in answers)
+    assert len(server.asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("settings", "session", "error", "words"),
+    [
+        ({"searches_log": "off"}, "s", ConfigurationError, 'no questions with searches.log = "off"'),
+        ({"searches_questions": "hash"}, "s", ConfigurationError, 'no questions with searches.questions = "hash"'),
+        ({"reduce_by": "model", "reduce_base_url": "http://h/v1", "reduce_model": "m", "reduce_api_key_env": "NO_KEY"},
+         None, ConfigurationError, "NO_KEY"),
+        ({}, " ", InputError, "session must be"),
+        ({}, "é" * 65, InputError, "128 bytes"),
+        ({}, "a\0", InputError, "session must be"),
+        ({}, 7, InputError, "session must be"),
+    ],
+)  # fmt: skip
+def test_a_session_that_cannot_be(
+    rag: Rag, settings: dict[str, Any], session: Any, error: type[Exception], words: str
+) -> None:
+    with Rag(dataclasses.replace(rag.settings, **settings)) as asking, pytest.raises(error, match=words):
+        asking.ask(QUESTION, scope=MANAGER, session=session)
