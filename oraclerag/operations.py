@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack
 
-from oraclerag import in_force, index, queue, schema, security
+from oraclerag import in_force, index, queue, schema, searches, security
 from oraclerag import status as looking
 from oraclerag import triggers as triggering
 from oraclerag import why as explaining
@@ -19,6 +19,7 @@ from oraclerag.provision import ProvisionReport, provision
 from oraclerag.records import SearchResult, SourceKey
 from oraclerag.scope import Scope
 from oraclerag.search import SearchOptions
+from oraclerag.searches.read import moment
 from oraclerag.source import Source, find, tenants_mapped
 
 if TYPE_CHECKING:
@@ -270,6 +271,28 @@ class Operations(Asking):
             return report
         made = queue.compact(self.database)
         return dataclasses.replace(report, compacted=made.compacted, skipped=made.skipped)
+
+    def search_statistics(
+        self, *, tenant: str | None = None, since: dt.datetime | dt.date | None = None, days: int | None = None
+    ) -> searches.SearchStatistics:
+        """Give the search log in figures, of one tenant or of all, since a time or in the last ``days``; no texts.
+
+        For a scope there is ``searches.stats``. Raises InputError, and RowsHidden where row security hides rows.
+        """
+        begin = None if since is None else moment(since, "since")
+        with self.database.connect() as connection:
+            security.require_unrestricted(connection, self.database.schema, "Who counts the searches of all tenants")
+            return searches.statistics(connection, self.database.schema, tenant=tenant, since=begin, days=days)
+
+    def purge_searches(
+        self, older_than: dt.timedelta | None = None, *, tenant: str | None = None, texts_only: bool = False
+    ) -> searches.SearchPurge:
+        """Forget what was asked longer ago than ``older_than`` (default: the setting ``searches_keep_days``).
+
+        ``texts_only`` clears questions, prompts, answers and notes and keeps the rest. Of one ``tenant``, or of all.
+        Commits, in slices. Raises InputError where nothing says how old, RowsHidden where row security hides rows.
+        """
+        return searches.purge(self.database, older_than, tenant=tenant, texts_only=texts_only)
 
     def status(self) -> looking.StatusReport:
         """Look at schema, model, index, sources and queue, and say what is wrong.

@@ -31,6 +31,7 @@ from oraclerag.cli import (
     queue,
     resolution,
     search,
+    searches,
     security,
     source,
     status,
@@ -46,8 +47,8 @@ __all__ = ["app", "main"]
 # The order of --help is the order in which one meets the verbs.
 _ORDER = (
     "demo", "local", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "worker", "queue",
-    "ingest", "resolution", "chunk", "search", "prompt", "ask", "diagnose", "index", "audit", "why", "evaluate",
-    "security", "status", "verify-oracle",
+    "ingest", "resolution", "chunk", "search", "prompt", "ask", "diagnose", "searches", "index", "audit", "why",
+    "evaluate", "security", "status", "verify-oracle",
 )  # fmt: skip
 
 
@@ -85,7 +86,7 @@ for part in (
     verify_oracle,
 ):
     part.register(app)
-for group in (local, model, source, queue, ingest, resolution, index, security):
+for group in (local, model, source, queue, ingest, resolution, searches, index, security):
     app.add_typer(group.group)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -140,6 +141,17 @@ def moment(text: str | None, option: str) -> dt.datetime | None:
         return None if text is None else dt.datetime.fromisoformat(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is no time, such as 2026-03-31T14:00.", param_hint=option) from None
+
+
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+def age(text: str) -> dt.timedelta:
+    """Read how long ago: a number and a unit."""
+    found = re.fullmatch(r"(\d{1,6})([smhd])", text.strip())
+    if found is None:
+        raise typer.BadParameter(f"{text!r} is no age; a number and s, m, h or d: 12h, 7d.")
+    return dt.timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
 def confirmed(question: str, refusal: str, hint: str = "Say --yes where that is meant.") -> None:

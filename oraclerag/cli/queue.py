@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from oraclerag.cli.options import UNHEALTHY, Json, SourceName, Tenant, confirmed, opened, output
+from oraclerag.cli.options import UNHEALTHY, Json, SourceName, Tenant, age, confirmed, opened, output
 from oraclerag.cli.queue_tables import rows_of, show_errors, show_purge, show_retry, show_rows, show_status
 
 if TYPE_CHECKING:
@@ -17,8 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["group"]
 
 group = typer.Typer(name="queue", help="The queue: status, list, retry, purge.", no_args_is_help=True)
-
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 Error = Annotated[
     str | None, typer.Option("--error", metavar="CLASS", help="Only this error, as `queue list` shows it.")
@@ -126,7 +122,7 @@ def purge(
     chosen: dict[str, Any] = {
         "dead": dead,
         "error": error,
-        "older_than": None if older_than is None else _age_of(older_than),
+        "older_than": None if older_than is None else age(older_than),
         "source": source,
         "tenant": tenant,
     }
@@ -155,10 +151,3 @@ def _key(text: str) -> SourceKey:
     if not colon:
         raise typer.BadParameter(f"{text!r} is no key; a key is a source, a colon and an id: task:42.")
     return SourceKey(source, entity)
-
-
-def _age_of(text: str) -> dt.timedelta:
-    found = re.fullmatch(r"(\d{1,6})([smhd])", text.strip())
-    if found is None:
-        raise typer.BadParameter(f"{text!r} is no age; a number and s, m, h or d: 12h, 7d.")
-    return dt.timedelta(**{_UNITS[found[2]]: int(found[1])})

@@ -14,7 +14,8 @@ from oraclerag.cli import app
 
 VERBS = [
     "demo", "local", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "worker", "queue",
-    "ingest", "resolution", "chunk", "search", "prompt", "ask", "index", "audit", "why", "security", "status",
+    "ingest", "resolution", "chunk", "search", "prompt", "ask", "diagnose", "searches", "index", "audit", "why",
+    "evaluate", "security", "status",
 ]  # fmt: skip
 GROUPS = {
     "local": ["start", "stop", "status", "reset"],
@@ -23,6 +24,7 @@ GROUPS = {
     "queue": ["status", "list", "retry", "purge"],
     "ingest": ["docs", "diagnostics"],
     "resolution": ["add", "list", "show", "validate", "remove"],
+    "searches": ["list", "show", "replay", "feedback", "stats", "purge"],
     "index": ["build", "rebuild", "status", "sync", "drop", "accuracy"],
     "security": ["install", "verify", "uninstall"],
 }
