@@ -5,10 +5,8 @@ The database is asked before and let go: no connection is held while a language 
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from oraclerag import generate
@@ -22,6 +20,7 @@ from oraclerag.generate import Generator
 from oraclerag.records import Answer, Generation, Hit, Prompt, SearchResult, Turn
 from oraclerag.reduce import Reducer, Understood
 from oraclerag.search import SearchOptions
+from oraclerag.searches.course import Course
 from oraclerag.source import Source
 
 __all__ = ["Prompting", "answer", "options_of", "prepared", "reducer"]
@@ -84,7 +83,6 @@ class _Prepared:
     result: SearchResult
     withheld: int
     prompt: Prompt | None
-    timings: dict[str, float]
 
 
 def prepared(
@@ -96,19 +94,24 @@ def prepared(
     local: bool,
     reducer: Reducer,
     turns: Sequence[Turn] = (),
+    course: Course | None = None,
 ) -> _Prepared:
     """Search for a question and build its prompt.
 
-    ``local``: what reads the prompt is on this machine. ``turns``: what was asked before it, oldest first.
+    ``local``: what reads the prompt is on this machine. ``turns``: what was asked before it, oldest first. ``course``
+    is told how far it has come.
     """
-    timings: dict[str, float] = {}
+    course = Course() if course is None else course
+    course.step = "reduce"
     if not isinstance(question, str) or not question.strip():
         raise InputError("The question must be a text that is not blank.")
-    with _timed(timings, "reduce"):
+    with course.timed("reduce"):
         understood = reducer.understood(question, turns)
-    with _timed(timings, "search"):
-        result = search(understood.searched)
-    with _timed(timings, "prompt"):
+    course.standalone, course.searched = understood.standalone, understood.searched
+    course.reduced_by = understood.reduced_by
+    with course.timed("search"):
+        course.result = result = search(understood.searched)
+    with course.timed("prompt"):
         kept = [hit for hit in result if local or _may_leave(hit, sources)]
         made = None
         if kept:
@@ -127,7 +130,8 @@ def prepared(
             f"No source has room in a prompt of {how.max_bytes:,} bytes and {how.max_tokens:,} tokens.",
             hint="Raise max_bytes and max_tokens.",
         )
-    return _Prepared(understood, result, len(result) - len(kept), made, timings)
+    course.prompt = made
+    return _Prepared(understood, result, len(result) - len(kept), made)
 
 
 def answer(
@@ -140,14 +144,17 @@ def answer(
     reducer: Reducer,
     turns: Sequence[Turn] = (),
     on_text: Callable[[str], None] | None = None,
+    course: Course | None = None,
 ) -> Answer:
     """Answer a question from what a search finds; ``turns``: what was asked before it, oldest first.
 
     Where nothing is found, or nothing of it may be sent, no generator is asked and the answer says so. ``on_text`` is
-    given the text piece by piece as it is written, with its anchors. Raises InputError, ProviderError and what the
-    search raises.
+    given the text piece by piece as it is written, with its anchors. ``course`` is told how far it has come. Raises
+    InputError, ProviderError and what the search raises.
     """
-    ready = prepared(question, search, sources, how, local=generator.local, reducer=reducer, turns=turns)
+    course = Course() if course is None else course
+    course.generator = generator.name
+    ready = prepared(question, search, sources, how, local=generator.local, reducer=reducer, turns=turns, course=course)
     understood = ready.understood
     none = Answer(
         question,
@@ -160,17 +167,18 @@ def answer(
         notes=understood.notes,
         withheld=ready.withheld,
         generator=generator.name,
-        timings=ready.timings,
+        timings=course.timings,
     )
     if ready.prompt is None:
+        course.answer = none
         return none
-    with _timed(ready.timings, "generate"):
-        generation = _generated(generator, ready.prompt, on_text)
-    with _timed(ready.timings, "cite"):
+    with course.timed("generate"):
+        course.generation = generation = _generated(generator, ready.prompt, on_text)
+    with course.timed("cite"):
         text, citations, support = cite(
             generation.text, ready.prompt.sources, limit=how.max_references, label=generation.label
         )
-    return dataclasses.replace(
+    course.answer = dataclasses.replace(
         none,
         text=text,
         outcome="truncated" if generation.truncated else "answered",
@@ -180,6 +188,7 @@ def answer(
         prompt=ready.prompt,
         generation=generation,
     )
+    return course.answer
 
 
 def _generated(generator: Generator, prompt: Prompt, on_text: Callable[[str], None] | None) -> Generation:
@@ -199,12 +208,3 @@ def _may_leave(hit: Hit, sources: Mapping[str, Source]) -> bool:
 
 def _estimated_tokens(text: str) -> int:
     return -(-len(text.encode()) // _BYTES_PER_TOKEN)
-
-
-@contextlib.contextmanager
-def _timed(timings: dict[str, float], step: str) -> Iterator[None]:
-    began = time.perf_counter()
-    try:
-        yield
-    finally:
-        timings[step] = time.perf_counter() - began

@@ -16,7 +16,7 @@ from oraclerag.errors import ConfigurationError, InputError
 from oraclerag.records import Answer, Hit, Passage, Prompt, SearchResult, StoredChunk, Turn
 from oraclerag.scope import Scope
 from oraclerag.search import Searcher, SearchOptions, expand, fetch
-from oraclerag.searches import Searches
+from oraclerag.searches import Asked, Course, Kind, Searches, followed, keeping
 from oraclerag.security import reading
 from oraclerag.source import Source, find, tenants_mapped
 
@@ -32,29 +32,44 @@ class Asking:
     _searcher: Searcher
 
     def search(
-        self, question: str, *, scope: Scope, connection: Any = None, **options: Unpack[SearchOptions]
+        self,
+        question: str,
+        *,
+        scope: Scope,
+        connection: Any = None,
+        log: bool | None = None,
+        **options: Unpack[SearchOptions],
     ) -> SearchResult:
         """Find the chunks nearest to ``question`` that ``scope`` may see; iterating the result gives the hits.
 
         What else can be asked for, ``k``, ``filter``, ``source`` and more: see :class:`SearchOptions`. ``connection``
-        (SQLAlchemy Connection or Session, or oracledb) is read on as it is, never committed. Raises InputError,
-        MissingTenant, UnknownSource, ModelNotActive and what the database says.
+        (SQLAlchemy Connection or Session, or oracledb) is read on as it is, never committed. ``log`` True or False
+        decides whether the search log has it, else the setting ``searches_log``; it is written on another connection.
+        Raises InputError, MissingTenant, UnknownSource, ModelNotActive and what the database says.
         """
         resolved = self._asker(scope, options)
-        return self._searcher.search(question, scope=resolved, options=options, connection=connection)
+        (found,) = self._searched([question], resolved, options, connection, log)
+        return found
 
     def search_each(
-        self, questions: Sequence[str], *, scope: Scope, connection: Any = None, **options: Unpack[SearchOptions]
+        self,
+        questions: Sequence[str],
+        *,
+        scope: Scope,
+        connection: Any = None,
+        log: bool | None = None,
+        **options: Unpack[SearchOptions],
     ) -> list[SearchResult]:
         """Like :meth:`search` for several questions, with the same scope and options; a result for each, in order."""
         if not isinstance(questions, (list, tuple)):
             raise InputError("questions must be a list of texts; for one of them there is search().")
-        resolved = self._asker(scope, options)
-        return self._searcher.search_each(questions, scope=resolved, options=options, connection=connection)
+        return self._searched(questions, self._asker(scope, options), options, connection, log)
 
-    async def asearch(self, question: str, *, scope: Scope, **options: Unpack[SearchOptions]) -> SearchResult:
+    async def asearch(
+        self, question: str, *, scope: Scope, log: bool | None = None, **options: Unpack[SearchOptions]
+    ) -> SearchResult:
         """Like :meth:`search`, for asynchronous programs: it runs in a thread, on a connection of its own."""
-        return await asyncio.to_thread(self.search, question, scope=scope, **options)
+        return await asyncio.to_thread(self.search, question, scope=scope, log=log, **options)
 
     def ask(
         self,
@@ -64,6 +79,7 @@ class Asking:
         how: answering.Prompting | None = None,
         session: str | None = None,
         on_text: Callable[[str], None] | None = None,
+        log: bool | None = None,
         **options: Unpack[SearchOptions],
     ) -> Answer:
         """Answer a question from what ``scope`` may see, with citations; see :class:`Answer`.
@@ -71,21 +87,32 @@ class Asking:
         Who writes is the setting ``generate_provider``: by default nobody, and the best sentences are quoted. ``how``
         says how the prompt is made (default: the settings ``ask_…``), ``options`` are those of :meth:`search`;
         ``on_text`` is given the text as it is written. With a ``session``, a name of 1 to 128 bytes, a follow-up is
-        understood from what exactly this scope asked in it before. Raises what :meth:`search` raises,
-        ConfigurationError, also where a session has no log to be read from, and ProviderError.
+        understood from what exactly this scope asked in it before. The search log has it, unless ``log`` or the setting
+        ``searches_log`` says otherwise. Raises what :meth:`search` raises, ConfigurationError, also where a session has
+        no log to be read from, and ProviderError.
         """
+        resolved = self._asker(scope, options)
         how = how or answering.Prompting.of(self.settings)
-        search = functools.partial(self.search, scope=scope, **answering.options_of(self.settings, options))
-        return answering.answer(
+        chosen = answering.options_of(self.settings, options)
+        course = Course(step="reduce")
+        run = functools.partial(
+            answering.answer,
             question,
-            search,
+            functools.partial(self._searcher.search, scope=resolved, options=chosen),
             self._sources,
             generate.from_settings(self.settings, self.database),
             how,
             reducer=answering.reducer(self.settings, how, self.database),
             turns=self._turns(session, scope),
             on_text=on_text,
+            course=course,
         )
+        kept = keeping(self.database, "ask", log)
+        if kept is None:
+            return run()
+        asked = self._asked("ask", question, resolved, chosen, how, session)
+        answer, (number,) = followed(self.database, kept, [asked], [course], run)
+        return dataclasses.replace(answer, search_id=number)
 
     async def aask(
         self,
@@ -94,10 +121,11 @@ class Asking:
         scope: Scope,
         how: answering.Prompting | None = None,
         session: str | None = None,
+        log: bool | None = None,
         **options: Unpack[SearchOptions],
     ) -> Answer:
         """Like :meth:`ask`, for asynchronous programs: it runs in a thread."""
-        return await asyncio.to_thread(self.ask, question, scope=scope, how=how, session=session, **options)
+        return await asyncio.to_thread(self.ask, question, scope=scope, how=how, session=session, log=log, **options)
 
     def prompt(
         self,
@@ -115,7 +143,7 @@ class Asking:
         question where a language model reduces it (``reduce_by``). Raises what :meth:`ask` raises.
         """
         chosen = answering.options_of(self.settings, options)
-        search = functools.partial(self.search, scope=scope, connection=connection, **chosen)
+        search = functools.partial(self.search, scope=scope, connection=connection, log=False, **chosen)
         how = how or answering.Prompting.of(self.settings)
         return answering.prepared(
             question,
@@ -175,14 +203,14 @@ class Asking:
         """
         self.searches.feedback(search_id, good, note, scope=scope)
 
-    def _search_again(self, question: str, *, scope: Scope, log: bool, **options: Any) -> SearchResult:  # noqa: ARG002
-        return self.search(question, scope=scope, **options)
+    def _search_again(self, question: str, *, scope: Scope, log: bool, **options: Any) -> SearchResult:
+        return self.search(question, scope=scope, log=log, **options)
 
     def _ask_again(
-        self, question: str, *, scope: Scope, prompting: Mapping[str, Any], log: bool, **options: Any  # noqa: ARG002
+        self, question: str, *, scope: Scope, prompting: Mapping[str, Any], log: bool, **options: Any
     ) -> Answer:
         how = dataclasses.replace(answering.Prompting.of(self.settings), **prompting)
-        return self.ask(question, scope=scope, how=how, **options)
+        return self.ask(question, scope=scope, how=how, log=log, **options)
 
     def _turns(self, session: str | None, scope: Scope) -> list[Turn]:
         """Give what this scope has asked in a session, oldest first, as far as it matters to the next question."""
@@ -197,6 +225,49 @@ class Asking:
                     hint=f'Set {name} to "{remedy}", or ask without a session.',
                 )
         return self.searches.turns(session, scope=scope)
+
+    def _searched(
+        self, questions: Sequence[str], scope: Scope, options: SearchOptions, connection: Any, log: bool | None
+    ) -> list[SearchResult]:
+        """Search for each of several questions, and log them where that is wanted."""
+        run = functools.partial(
+            self._searcher.search_each, questions, scope=scope, options=options, connection=connection
+        )
+        kept = keeping(self.database, "search", log, borrowed=connection is not None)
+        if kept is None or not questions:
+            return run()
+        courses = [Course(searched=question) for question in questions]
+
+        def search() -> list[SearchResult]:
+            found = run()
+            for course, result in zip(courses, found, strict=True):
+                course.result, course.timings["search"] = result, result.seconds
+            return found
+
+        asked = [self._asked("search", question, scope, options) for question in questions]
+        found, numbers = followed(self.database, kept, asked, courses, search)
+        return [dataclasses.replace(result, search_id=number) for result, number in zip(found, numbers, strict=True)]
+
+    def _asked(
+        self,
+        kind: Kind,
+        question: str,
+        scope: Scope,
+        options: SearchOptions,
+        how: answering.Prompting | None = None,
+        session: str | None = None,
+    ) -> Asked:
+        """Give a question as the search log has it."""
+        k = options.get("k")
+        return Asked(
+            kind=kind,
+            question=question,
+            scope=scope,
+            options=options,
+            k=self.settings.k if k is None else k,
+            prompting=None if how is None else dataclasses.asdict(how),
+            session=session,
+        )
 
     def _configured(self) -> list[Source]:
         return [source for source in self._sources.values() if not source.built_in]

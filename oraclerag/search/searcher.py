@@ -277,6 +277,7 @@ class Searcher:
             text_leg=None if leg is None else leg.kind,
             text_reason=text_reason,
             text_pending=None if leg is None or not rows else _whole(rows[0][_TEXT_PENDING]),
+            model=state.model.physical_name,
         )
 
 

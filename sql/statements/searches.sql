@@ -92,3 +92,36 @@ DELETE FROM /*schema*/RAG_SEARCH s WHERE s.SEARCH_ID > :after_id AND s.SEARCH_ID
 UPDATE /*schema*/RAG_SEARCH s
 SET s.QUESTION = NULL, s.STANDALONE = NULL, s.REDUCED = NULL, s.PROMPT = NULL, s.ANSWER = NULL, s.FEEDBACK_NOTE = NULL
 WHERE s.SEARCH_ID > :after_id AND s.SEARCH_ID <= :last_id AND /*which*/WHICH
+
+-- name: add
+-- Long texts and JSON are bound last (ORA-24816).
+INSERT INTO /*schema*/RAG_SEARCH (
+  TENANT_ID, KIND, ASKED_BY, ASKED_ROLE, SESSION_NAME, QUESTION_HASH, REDUCED_BY, SEARCH_MODE, PHYSICAL_NAME, K, HITS,
+  GENERATOR, PROMPT_TOKENS, ANSWER_TOKENS, CITED, UNCITED, UNSUPPORTED, SECONDS, OUTCOME, ERROR_CODE, FAILED_STEP,
+  ASKED_AS, OPTIONS, TIMINGS, QUESTION, STANDALONE, REDUCED, PROMPT, ANSWER
+) VALUES (
+  :tenant_id, :kind, :asked_by, :asked_role, :session_name, :question_hash, :reduced_by, :search_mode, :physical_name, :k,
+  :hits, :generator, :prompt_tokens, :answer_tokens, :cited, :uncited, :unsupported, :seconds, :outcome, :error_code,
+  :failed_step, :asked_as, :options, :timings, :question, :standalone, :reduced, :prompt, :answer
+) RETURNING SEARCH_ID INTO :search_id
+
+-- name: add_hit
+INSERT INTO /*schema*/RAG_SEARCH_HIT (
+  SEARCH_ID, HIT_RANK, TENANT_ID, CHUNK_ID, SOURCE_TYPE, SOURCE_ID, CHUNK_NO, DISTANCE, IN_PROMPT, CITED
+) VALUES (
+  :search_id, :hit_rank, :tenant_id, :chunk_id, :source_type, :source_id, :chunk_no, :distance, :in_prompt, :cited
+)
+
+-- name: gone
+-- Hits whose entity has no chunk in the tenant any more.
+SELECT COUNT(*) FROM /*schema*/RAG_SEARCH_HIT h
+WHERE h.SEARCH_ID = :search_id
+  AND NOT EXISTS (SELECT 1 FROM /*schema*/RAG_CHUNK c
+                  WHERE c.SOURCE_TYPE = h.SOURCE_TYPE AND c.SOURCE_ID = h.SOURCE_ID AND c.TENANT_ID = h.TENANT_ID)
+
+-- name: clear_texts
+-- What quotes an entity that is gone; through a view, so that workers need to see no question.
+UPDATE /*schema*/RAG_SEARCH_TEXT SET PROMPT = NULL, ANSWER = NULL
+WHERE SEARCH_ID IN (SELECT h.SEARCH_ID FROM /*schema*/RAG_SEARCH_HIT h
+                    WHERE h.SOURCE_TYPE = :source_type AND h.SOURCE_ID = :source_id)
+  AND (PROMPT IS NOT NULL OR ANSWER IS NOT NULL)
