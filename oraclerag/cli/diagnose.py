@@ -176,13 +176,11 @@ def _matches(screen: Output, title: str, matches: Sequence[Match]) -> None:
     if not matches:
         return
     screen.write(f"\n== {title}")
-    screen.table(
-        ("source", "title", "why"),
-        (
-            (match.hit.source, one_line(match.hit.title or match.hit.content, 36), ", ".join(match.reasons))
-            for match in matches
-        ),
-    )
+    rows: list[tuple[object, ...]] = []
+    for match in matches:
+        rows.append((match.hit.source, f"{match.hit.score:.3f}", one_line(match.hit.title or match.hit.content)))
+        rows.append(("", "", "; ".join(match.reasons)))
+    screen.table(("source", "score", "title, and why it is here"), rows, right=("score",))
 
 
 def _message(code: str, message: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from oraclerag.database import translated
-from oraclerag.demo import application
+from oraclerag.demo import application, incident
 from oraclerag.errors import OracleRagError
 from oraclerag.records import Hit, SearchResult
 from oraclerag.scope import Scope
@@ -73,6 +73,7 @@ class Demo:
         self._sprint_renamed(story)
         self._roles(story)
         self._cited_answer(story)
+        self.record["incident"] = incident.met(self.rag, self.screen, self._step)
         self._how_to_go_on(story)
 
     # -- steps --------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ __all__ = ["PLACEHOLDER", "command", "symptom", "title"]
 PLACEHOLDER = "WHAT RESOLVED IT"
 """What stands in the command where the fix belongs."""
 
-_TITLE = 100  # characters
+_TITLE = 80  # characters
 _SYMPTOM = 400
 _OPTIONS = {"environment": "--env", "module": "--module", "version": "--erp-version", "script": "--script"}
 

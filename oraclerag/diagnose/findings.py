@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,7 @@ _EXCERPTS = 8
 _AROUND = 600  # characters of an excerpt before and behind an error
 _LINE = 200  # characters of a message
 _VALUES = 8  # different values of a fact
+_SAYS = re.compile(r"[A-Z][A-Za-z0-9*-]{1,12}-\d{1,6}: \S")
 _FACTS = ("instance", "container", "erp_module", "erp_version", "source_script", "db_module", "program", "sql_id")
 
 
@@ -25,8 +27,8 @@ _FACTS = ("instance", "container", "erp_module", "erp_version", "source_script",
 class FoundError:
     """An error code that a report names, normalised: how often, and where first (line and character, from 1 and 0).
 
-    ``message`` is the line there, from the code on. ``cause``: in some stack it is what says why, and not where
-    (:func:`oraclerag.error_codes.marked`).
+    ``message`` is the line there, from the code on, or the first that says more than its number. ``cause``: in some
+    stack it is what says why, and not where (:func:`oraclerag.error_codes.marked`).
     """
 
     code: str
@@ -112,6 +114,8 @@ class _Reading:
                 found = self.errors[code] = _Count(line, unit.start + at, message)
                 if len(self.excerpts) < _EXCERPTS and (code == cause or cause is None):
                     self.excerpts.append(unit.text[max(at - _AROUND, 0) : at + _AROUND].strip("\r\n"))
+            elif not _SAYS.match(found.message) and code in written and _SAYS.match(better := _message(unit.text, at)):
+                found.message = better
             found.count += 1
             found.cause = found.cause or code == cause
 

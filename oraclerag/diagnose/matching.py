@@ -19,6 +19,7 @@ from oraclerag.source.resolution import RESOLUTION_SOURCE
 __all__ = ["Found", "Match", "Wanted", "found"]
 
 _MOST = 20  # cases, notes or reports that may be asked for
+_LISTED = 3  # codes in a reason
 _CHUNKS = 8  # of one entity that may stand before another one is found
 
 _CASE = {"source_type": RESOLUTION_SOURCE}
@@ -27,7 +28,7 @@ _REPORT = {"metadata.report_family": {"$exists": True}}
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A hit with the reasons for which it is here: codes, environment, module, version, validation, similarity."""
+    """A hit with the reasons for which it is here: codes, environment, version, module, validation."""
 
     hit: Hit
     reasons: tuple[str, ...]
@@ -182,20 +183,28 @@ _SAID = {"environment_id": "environment", "erp_version": "version", "erp_module"
 
 
 def _reasons(hit: Hit, wanted: Wanted) -> tuple[str, ...]:
-    reasons = [f"names {code}" for code in _named(hit, wanted.codes)]
-    if wanted.codes and not reasons:
-        reasons.append("names no code of the report")
+    named = _named(hit, wanted.codes)
+    if named:
+        more = f" and {len(named) - _LISTED} more" if len(named) > _LISTED else ""
+        reasons = [f"names {', '.join(named[:_LISTED])}{more}"]
+    else:
+        reasons = ["names no code of the report"] if wanted.codes else ["near by meaning"]
     known = wanted.envelope.as_metadata()
+    same, others = [], []
     for name, word in _SAID.items():
         there = hit.metadata.get(name)
         if name in known and there is not None:
-            same = there == known[name] or (isinstance(there, list) and known[name] in there)
-            reasons.append(f"same {word}" if same else f"another {word}: {there}")
+            if there == known[name] or (isinstance(there, list) and known[name] in there):
+                same.append(word)
+            else:
+                others.append(f"another {word}: {', '.join(there) if isinstance(there, list) else there}")
+    reasons += [f"same {', '.join(same)}"] if same else []
+    reasons += others
     if by := hit.metadata.get("validated_by"):
-        reasons.append(f"validated by {by}" + (f" on {hit.occurred_at:%Y-%m-%d}" if hit.occurred_at else ""))
+        reasons.append(f"validated by {by}" + (f" {hit.occurred_at:%Y-%m-%d}" if hit.occurred_at else ""))
     elif hit.source.type == RESOLUTION_SOURCE:
         reasons.append("not validated")
-    return (*reasons, f"score {hit.score:.2f}")
+    return tuple(reasons)
 
 
 def _named(hit: Hit, codes: Sequence[str]) -> list[str]:

@@ -54,10 +54,12 @@ def read_report(
         data = report.read(max_bytes + 1)
         if not isinstance(data, bytes):
             raise InputError("A report is read from a binary stream; a text is given as it is.")
+    elif os.path.isdir(report):  # noqa: PTH112 - any PathLike
+        raise InputError("A report is one file; this is a folder.")
     path = STANDARD_INPUT if data is not None else os.fspath(report)  # type: ignore[arg-type]  # no stream has no data
     given = find([path], "diagnostics", root=None, name=name or ("report" if data is not None else None))
-    if len(given.files) != 1 or given.folders:
-        raise InputError("A report is one file that can be read, no folder.")
+    if len(given.files) != 1:
+        raise InputError("A report is one file that can be read.")
     try:
         text = read(given.files[0], None if data is None else io.BytesIO(data), max_bytes=max_bytes, encoding=codec)
     except Refused as refused:

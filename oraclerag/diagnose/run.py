@@ -82,6 +82,7 @@ def diagnose(report: str | os.PathLike[str] | BinaryIO, asked: Asked, around: Ar
     with _timed(timings, "read"):
         given = read_report(report, name=asked.name, encoding=asked.encoding, max_bytes=asked.max_bytes)
         findings = extracted(given.text)
+    given = dataclasses.replace(given, text="")  # of a large report that is most of what is held
     with _timed(timings, "analyse"):
         analysis, by = _analysed(given_analysis, findings, around.generator, asked, remarks)
     known = matching.Found((), (), ())
@@ -125,8 +126,10 @@ def _analysed(
     if given is not None:
         return given, "caller"
     plain = from_findings(found)
-    if plain is None or generator.name == "extractive":
-        return plain, plain and "extracted"
+    if plain is None:
+        return None, None
+    if generator.name == "extractive":
+        return plain, "extracted"
     if not generator.local and not asked.send_report:
         remarks.append(
             "The language model is not on this machine, so nothing of the report was sent to it; send_report allows it."

@@ -72,6 +72,11 @@ def test_the_index_follows_and_roles_hold(first: Any) -> None:
     assert first["sprint_renamed"]["following"] == first["sprint_renamed"]["tasks"] > 0
     assert first["answer"]
     assert {key.split(":")[0] for key in first["answer"]} <= {"task", "sprint", "project"}
+    incident = first["incident"]
+    assert (incident["known_before"], incident["errors"][0]) == (0, "ORA-04031")
+    assert incident["cases"] == incident["cited"]
+    assert incident["cases"][0].startswith("resolution:")
+    assert [key.split(":")[0] for key in incident["reports"]] == ["file"]
     roles = first["roles"]
     assert roles["manager"] == roles["tasks"] == len(tasks) - 1
     assert 0 < roles["developer"] < roles["tasks"]
