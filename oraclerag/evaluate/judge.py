@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oraclerag.errors import ConfigurationError, InputError, ProviderError
+from oraclerag.errors import ConfigurationError, InputError, ProviderError, ProviderLoginFailed
 from oraclerag.evaluate.questions import Question
 from oraclerag.generate import Generator, complete
 from oraclerag.prompt import harmless
@@ -59,7 +59,7 @@ class Judge:
         self._may_leave = may_leave
 
     def judged(self, question: Question, hits: Sequence[Hit], answer: Answer | None) -> Iterator[Verdict]:
-        """Judge what was retrieved for a question and, where there is one, the answer."""
+        """Judge what was retrieved for a question and, where there is one, the answer. Raises ProviderLoginFailed."""
         shown = [hit for hit in hits[:_SOURCES] if self._generator.local or self._may_leave(hit)]
         shown = list(_within(shown, _MAX_BYTES))
         texts = [("question", question.text), *(("source", hit.content) for hit in shown)]
@@ -87,6 +87,8 @@ class Judge:
         asked = Prompt(_INSTRUCTIONS, name, (), 0, -(-size // 3), size, text)
         try:
             found = verdicts(complete(self._generator.generate(asked)).text, count)
+        except ProviderLoginFailed:
+            raise  # so would every other question
         except ProviderError as error:
             return Verdict(name, None, f"{name}: {error.code}")
         except InputError as error:
