@@ -155,12 +155,13 @@ def test_who_asks_decides_what_is_found(shell: Shell) -> None:
 
 
 def test_an_answer_cites_what_the_asker_may_see(shell: Shell) -> None:
-    answer = shell.json("ask", "Explain what is late to me", "--manager")
+    answer = shell.json("ask", "Explain what is late to me", "--manager", "--session", "s")
     assert answer["outcome"] == "answered"
     assert answer["searched"] == "late"
     assert {one["source"]["type"] for one in answer["citations"]} == {"note"}
-    text = shell.call("ask", "What is late?", "--manager")
+    text = shell.call("ask", "and who is late?", "--manager", "--session", "s")
     assert "[^1]: " in text.stdout
+    assert "Understood as: and who is late? (late)" in text.stderr
     assert "cited by extractive" in text.stderr
     nothing = shell.call("ask", "What is late?", "--tenant", "other")
     assert nothing.stdout.startswith("There is nothing that you may see")
