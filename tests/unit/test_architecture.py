@@ -32,7 +32,6 @@ LONGER = {
     "oraclerag/local/engine/trigger_body.py": "compiler of the bodies of triggers",
     "oraclerag/source/reads.py": "parser: what a SELECT reads",
     "oraclerag/rag.py": "the object a program holds: a short method for everything that can be asked of it",
-    "oraclerag/records.py": "the records that travel between stages, each a few lines",
     "oraclerag/local/engine/block.py": "parser: the parts of a query block",
     "oraclerag/local/engine/ddl/indexes.py": "parser: CREATE INDEX in its kinds",
     "oraclerag/local/engine/differences.py": "table: what is done otherwise than on Oracle, and how it is seen",

@@ -1,0 +1,70 @@
+"""What travels between the stages: plain, frozen records.
+
+``key`` names an entity, ``document`` is what its source says, ``held`` that a worker has it; ``found`` is what a search
+gives, ``answered`` what becomes of a question, ``logged`` what is kept of it.
+"""
+
+from __future__ import annotations
+
+from oraclerag.records.answered import Answer, Citation, Generation, Prompt, PromptSource, Support, Turn
+from oraclerag.records.document import Chunk, Document, Piece, Resolution
+from oraclerag.records.found import Hit, Passage, SearchResult, StoredChunk
+from oraclerag.records.held import Claimed, Held, fingerprint_half
+from oraclerag.records.key import (
+    MAX_ID_BYTES,
+    MAX_TENANT_BYTES,
+    MAX_TYPE_BYTES,
+    NO_TENANT,
+    Action,
+    SourceKey,
+    Visibility,
+    fits,
+)
+from oraclerag.records.logged import LoggedHit, LoggedSearch
+from oraclerag.reports import (
+    AuditFinding,
+    AuditKind,
+    AuditReport,
+    BackfillEstimate,
+    BackfillReport,
+    DrainReport,
+    Problem,
+)
+
+__all__ = [
+    "MAX_ID_BYTES",
+    "MAX_TENANT_BYTES",
+    "MAX_TYPE_BYTES",
+    "NO_TENANT",
+    "Action",
+    "Answer",
+    "AuditFinding",
+    "AuditKind",
+    "AuditReport",
+    "BackfillEstimate",
+    "BackfillReport",
+    "Chunk",
+    "Citation",
+    "Claimed",
+    "Document",
+    "DrainReport",
+    "Generation",
+    "Held",
+    "Hit",
+    "LoggedHit",
+    "LoggedSearch",
+    "Passage",
+    "Piece",
+    "Problem",
+    "Prompt",
+    "PromptSource",
+    "Resolution",
+    "SearchResult",
+    "SourceKey",
+    "StoredChunk",
+    "Support",
+    "Turn",
+    "Visibility",
+    "fingerprint_half",
+    "fits",
+]
