@@ -124,15 +124,14 @@ def standalone(question: str, turns: Sequence[Turn], model: Generator) -> tuple[
     Earlier answers are shown to a model on this machine alone: they quote sources, and which of those let no text leave
     is not known any more. Raises Unusable and ProviderError.
     """
-    shown = [*_shown(turns, answers=model.local), f"QUESTION\n{_quoted(question)}"]
+    before = _latest(turns, answers=model.local)
+    shown = [f"{heading}\n{_quoted(text)}" for heading, text in [*before, ("QUESTION", question)]]
     made, name = _asked(model, _STANDALONE, question, "\n\n".join(shown))
     if len(made) > 4 * len(question) + 400:
         raise Unusable("it is far longer than the question")
     if _CHATTY.match(made) and not _CHATTY.match(question):
         raise Unusable("it says more than the question")
-    talk = " ".join(
-        [question, *(text for turn in turns for text in (turn.question, turn.standalone, turn.answer) if text)]
-    )
+    talk = " ".join([question, *(text for _, text in before)])
     known = _Known(talk)
     words = _words(made)
     strange = sum(not known.has(word) for word in words)
@@ -173,19 +172,19 @@ def _quoted(text: str) -> str:
     return harmless.marked(text.strip(), "hash")
 
 
-def _shown(turns: Sequence[Turn], *, answers: bool) -> list[str]:
-    """Give the latest turns that have room, oldest first, texts cut and marked as data."""
-    shown: list[str] = []
+def _latest(turns: Sequence[Turn], *, answers: bool) -> list[tuple[str, str]]:
+    """Give the latest turns that have room, oldest first, as headings and texts that are cut."""
+    latest: list[tuple[str, str]] = []
     room = _MAX_TURNS
     for turn in reversed(turns):
-        parts = [f"EARLIER QUESTION\n{_quoted(_cut(turn.standalone or turn.question))}"]
+        texts = [("EARLIER QUESTION", _cut(turn.standalone or turn.question))]
         if answers and turn.answer and turn.answer.strip():
-            parts.append(f"EARLIER ANSWER\n{_quoted(_cut(_FOOTNOTE.sub('', turn.answer)))}")
-        room -= sum(len(part.encode()) for part in parts)
+            texts.append(("EARLIER ANSWER", _cut(_FOOTNOTE.sub("", turn.answer))))
+        room -= sum(len(_quoted(text).encode()) for _, text in texts)
         if room < 0:
             break
-        shown[:0] = parts
-    return shown
+        latest[:0] = texts
+    return latest
 
 
 def _cut(text: str) -> str:
