@@ -42,6 +42,11 @@ def run(
     prompting = options.pop("prompt", {})
     for name in _TIMES:
         options |= {name: _moment(options[name])} if options.get(name) is not None else {}
+    if logged.kind == "diagnose":
+        raise InputError(
+            f"Search {logged.search_id} is a diagnosis, which is more than one search.",
+            hint="Diagnose its report again.",
+        )
     if not answer:
         searched = logged.reduced or question
         return compare(logged, search(searched, scope=scope, log=log, **options))

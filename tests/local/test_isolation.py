@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy
@@ -18,6 +19,8 @@ from typer.testing import CliRunner
 
 from oraclerag import Prompting, Scope, SourceKey, StoredChunk
 from oraclerag.cli import app
+from oraclerag.errors import InputError
+from oraclerag.evaluate import Question, Relevant, evaluate
 from oraclerag.rag import Rag
 from tests.local.conftest import Account
 from tests.local.library import Entry, install, load_reranker, settings_of, shelve
@@ -145,7 +148,11 @@ def _hybrid(rag: Rag, account: Account, scope: Scope) -> set[str]:
 
 
 def _command_line(rag: Rag, account: Account, scope: Scope) -> set[str]:
-    arguments = ["search", QUESTION, "-k", "1000", "--json", "--tenant", str(scope.tenant)]
+    return {hit["source"]["id"] for hit in _command(rag, account, scope, "search", QUESTION, "-k", "1000")["hits"]}
+
+
+def _command(rag: Rag, account: Account, scope: Scope, *verb: str) -> Any:
+    arguments = [*verb, "--json", "--tenant", str(scope.tenant)]
     arguments += ["--owner", scope.owner] if scope.owner is not None else []
     arguments += [part for group in scope.groups for part in ("--group", group)]
     arguments += ["--manager"] if scope.manager else []
@@ -155,7 +162,7 @@ def _command_line(rag: Rag, account: Account, scope: Scope) -> set[str]:
     }  # fmt: skip
     result = CliRunner().invoke(app, arguments, env=environment)
     assert result.exit_code == 0, result.output
-    return {hit["source"]["id"] for hit in json.loads(result.stdout)["hits"]}
+    return json.loads(result.stdout)
 
 
 def _everything(rag: Rag) -> list[StoredChunk]:
@@ -218,6 +225,24 @@ def _prompted(rag: Rag, account: Account, scope: Scope) -> set[str]:
     return set() if prompt is None else {source.hit.source.id for source in prompt.sources}
 
 
+def _replayed(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    """Its own search out of the log, and what the log has of it."""
+    asked = rag.search(QUESTION, scope=scope, k=1000, log=True)
+    found = rag.searches.replay(asked.search_id or 0, scope=scope)
+    logged = rag.searches.show(asked.search_id or 0, scope=scope)
+    assert {hit.key for hit in logged.hits} == {hit.key for hit in found.result}
+    return {hit.source.id for hit in found.result}
+
+
+def _evaluated(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    """Whom an evaluation finds; of what is hidden it says what it says of what is not there."""
+    wanted = tuple(Relevant(SourceKey("task", entry.id)) for entry in ENTRIES)
+    (row,) = evaluate(rag, [Question("q", QUESTION, wanted)], scope=scope, k=1000).questions
+    found = {entry.id for entry in ENTRIES if f"task:{entry.id}" not in row.missing}
+    assert found == {hit.key.removeprefix("task:").rpartition(":")[0] for hit in row.hits}
+    return found
+
+
 EVERY_WAY: dict[str, Read] = {
     "search": _library,
     "approximate search": _approximate,
@@ -240,7 +265,9 @@ EVERY_WAY: dict[str, Read] = {
     "diversity": _diverse,
     "ask": _asked,
     "prompt": _prompted,
+    "evaluate": _evaluated,
     "all at once": _all_at_once,
+    "replay": _replayed,
 }
 
 
@@ -249,6 +276,71 @@ EVERY_WAY: dict[str, Read] = {
 def test_a_scope_sees_exactly_what_it_may(rag: Rag, module_account: Account, way: str, scope: str) -> None:
     expected = {entry.id for entry in ENTRIES if allowed(entry, SCOPES[scope])}
     assert EVERY_WAY[way](rag, module_account, SCOPES[scope]) == expected
+
+
+def sees_log_of(scope: Scope, asker: Scope) -> bool:
+    """Whether a scope is equal to one that asked, or wider."""
+    if scope.tenant != asker.tenant:
+        return False
+    return scope.manager or (not asker.manager and set(asker.principals) <= set(scope.principals))
+
+
+@pytest.fixture(scope="module")
+def asked(rag: Rag) -> dict[str, int]:
+    """The number in the log of what each scope has asked."""
+    return {name: rag.ask(name, scope=scope, session="s", k=1).search_id or 0 for name, scope in SCOPES.items()}
+
+
+def _those(asked: dict[str, int], read: Callable[[int], object]) -> set[int]:
+    """Give the numbers that a read takes; what it refuses is not there."""
+    found = set()
+    for number in asked.values():
+        try:
+            read(number)
+        except InputError as refused:
+            if "There is no logged search" not in str(refused):
+                raise
+        else:
+            found.add(number)
+    return found
+
+
+def _logged_by_command_line(rag: Rag, account: Account, scope: Scope) -> list[int]:
+    return [one["search_id"] for one in _command(rag, account, scope, "searches", "list", "--kind", "ask")]
+
+
+LogRead = Callable[[Rag, Account, Scope, dict[str, int]], set[int]]
+EVERY_WAY_TO_THE_LOG: dict[str, LogRead] = {
+    "list": lambda rag, _, scope, __: {one.search_id for one in rag.searches.list(scope=scope, kind="ask")},
+    "session": lambda rag, _, scope, __: {one.search_id for one in rag.searches.list(scope=scope, session="s")},
+    "show": lambda rag, _, scope, asked: _those(asked, lambda number: rag.searches.show(number, scope=scope)),
+    "replay": lambda rag, _, scope, asked: _those(asked, lambda number: rag.searches.replay(number, scope=scope)),
+    "feedback": lambda rag, _, scope, asked: _those(asked, lambda number: rag.feedback(number, good=True, scope=scope)),
+    "command line": lambda rag, account, scope, _: set(_logged_by_command_line(rag, account, scope)),
+}
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("way", EVERY_WAY_TO_THE_LOG)
+def test_a_scope_sees_the_log_of_itself_and_of_narrower_ones(
+    rag: Rag, module_account: Account, asked: dict[str, int], way: str, scope: str
+) -> None:
+    expected = {number for name, number in asked.items() if sees_log_of(SCOPES[scope], SCOPES[name])}
+    assert EVERY_WAY_TO_THE_LOG[way](rag, module_account, SCOPES[scope], asked) == expected
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_a_conversation_and_figures_are_of_who_asks(rag: Rag, asked: dict[str, int], scope: str) -> None:
+    me = SCOPES[scope]
+    assert scope in asked
+    assert [turn.question for turn in rag.searches.turns("s", scope=me)] == [scope]
+    if not me.manager:
+        with pytest.raises(InputError, match="the scope of a manager"):
+            rag.searches.stats(scope=me)
+        return
+    figures = rag.searches.stats(scope=me)
+    assert {part.name for part in figures.tenants} == {me.tenant}
+    assert figures.total.questions >= sum(other.tenant == me.tenant for other in SCOPES.values())
 
 
 @pytest.mark.parametrize("scope", SCOPES)
