@@ -483,6 +483,7 @@ class Rag(Operations):
         fallback: bool = False,
         min_score: float | None = None,
         how: answering.Prompting | None = None,
+        log: bool | None = None,
         encoding: str | None = None,
         max_bytes: int = ingesting.DEFAULT_MAX_BYTES,
     ) -> diagnosing.Diagnosis:
@@ -494,8 +495,8 @@ class Rag(Operations):
         language model makes it, or errors and waits of the report are. To a model that is not on this machine nothing
         of the report goes, unless ``send_report``. Where there are error codes only ``cases`` and ``notes`` that name
         one count, others with ``fallback`` alone. A report that has a name, as files have, is ingested too (``store``:
-        True or False decides), seen as ``visibility`` says, by the scope's owner. Raises InputError and what
-        :meth:`search` raises.
+        True or False decides), seen as ``visibility`` says, by the scope's owner. ``how`` and ``log`` are as in
+        :meth:`ask`. Raises InputError and what :meth:`search` raises.
         """
         resolved = self._asker(scope, {})
         envelope = Envelope(environment=env, module=module, version=version, script=script)
@@ -505,12 +506,15 @@ class Rag(Operations):
             encoding=encoding, max_bytes=max_bytes,
         )  # fmt: skip
         around = diagnosing.Around(
-            functools.partial(self.search, scope=scope),
+            functools.partial(self.search, scope=scope, log=False),
             functools.partial(self.expand, scope=scope, how="parent"),
             functools.partial(self.ingest, visibility=visibility, owner=resolved.owner),
             self._sources,
             generate.from_settings(self.settings, self.database),
             how or answering.Prompting.of(self.settings),
+            self.database,
+            resolved,
+            log,
         )
         return diagnosing.diagnose(report, asked, around)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from oraclerag import error_codes
@@ -16,7 +16,7 @@ from oraclerag.errors import InputError
 from oraclerag.records import Hit, Passage, SearchResult
 from oraclerag.source.resolution import RESOLUTION_SOURCE
 
-__all__ = ["Found", "Match", "Wanted", "found"]
+__all__ = ["Found", "Match", "Wanted", "found", "preferred"]
 
 _MOST = 20  # cases, notes or reports that may be asked for
 _LISTED = 3  # codes in a reason
@@ -44,18 +44,24 @@ class Wanted:
     """What is looked for: a text, error codes, and what else fits better. ``name`` is that of the report itself.
 
     ``cases``, ``notes`` and ``reports`` are how many of each are wanted. ``fallback``: where no case, or no note, names
-    a code, those nearest by meaning. ``min_score`` is the least similarity of them all.
+    a code, those nearest by meaning. ``min_score`` is the least similarity of them all, ``max_k`` the most hits that a
+    search gives.
     """
 
     text: str
     codes: Sequence[str] = ()
-    envelope: Envelope = dataclasses.field(default_factory=Envelope)
+    envelope: Envelope = field(default_factory=Envelope)
     name: str | None = None
     cases: int = 3
     notes: int = 5
     reports: int = 3
     fallback: bool = False
     min_score: float | None = None
+    max_k: int = 1000
+
+    def k(self, count: int) -> int:
+        """Give how many hits are needed for so many entities."""
+        return min(_CHUNKS * count, self.max_k)
 
     def __post_init__(self) -> None:
         for name in ("cases", "notes", "reports"):
@@ -66,12 +72,16 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found, each best first, and the codes that no case and no note names."""
+    """What was found, each best first, and the codes that no case and no note names.
+
+    ``result`` is what a search for it says beside its hits: the model, what was cut.
+    """
 
     cases: tuple[Match, ...]
     notes: tuple[Match, ...]
     reports: tuple[Match, ...]
     missing: tuple[str, ...] = ()
+    result: SearchResult = field(default_factory=lambda: SearchResult(()))
 
 
 Search = Callable[..., SearchResult]
@@ -83,14 +93,16 @@ Expand = Callable[[Sequence[Hit]], list[Passage]]
 
 def found(wanted: Wanted, search: Search, expand: Expand) -> Found:
     """Look for what is known; raises what the searches raise."""
-    cases = _cases(wanted, search)
-    notes = _nearest(
-        wanted,
-        search,
-        wanted.notes,
-        {"$not": {"$or": [_CASE, _REPORT, *([{"metadata.file": wanted.name}] if wanted.name is not None else [])]}},
-    )
-    reports = _reports(wanted, search)
+    results: list[SearchResult] = []
+
+    def noted(question: str, **options: Any) -> SearchResult:
+        results.append(search(question, **options))
+        return results[-1]
+
+    own = [{"metadata.file": wanted.name}] if wanted.name is not None else []
+    cases = _cases(wanted, noted)
+    notes = _nearest(wanted, noted, wanted.notes, {"$not": {"$or": [_CASE, _REPORT, *own]}})
+    reports = _reports(wanted, noted)
     whole = _whole([match.hit for match in cases], expand)
     named = {code for match in (*cases, *notes) for code in _named(match.hit, wanted.codes)}
     return Found(
@@ -98,22 +110,23 @@ def found(wanted: Wanted, search: Search, expand: Expand) -> Found:
         tuple(notes),
         tuple(reports),
         tuple(code for code in wanted.codes if code not in named),
+        results[0] if results else SearchResult(()),
     )
 
 
 def _cases(wanted: Wanted, search: Search) -> list[Match]:
     """Give the cases: of this environment first, then what fits module and version, what is validated, what is newer.
 
-    Without a code to hold on to only the nearest ones are put in that order.
+    Without a code to hold on to, only those that are nearest are put in that order.
     """
     if not wanted.cases:
         return []
-    k = _CHUNKS * wanted.cases
+    k = wanted.k(wanted.cases)
     hits: Sequence[Hit] = ()
     if wanted.codes:
         hits = _distinct(
             search(
-                wanted.text, source=RESOLUTION_SOURCE, codes=list(wanted.codes), prefer=_preferred(wanted.envelope),
+                wanted.text, source=RESOLUTION_SOURCE, codes=list(wanted.codes), prefer=preferred(wanted.envelope),
                 order="authority", k=k, min_score=wanted.min_score,
             )
         )  # fmt: skip
@@ -121,7 +134,7 @@ def _cases(wanted: Wanted, search: Search) -> list[Match]:
         nearest = search(
             wanted.text, source=RESOLUTION_SOURCE, codes=False, hybrid=True, k=k, min_score=wanted.min_score
         )
-        hits = _distinct(nearest)[: 2 * wanted.cases]
+        hits = _distinct(nearest)[: wanted.cases]
     ordered = sorted(hits, key=lambda hit: _weight(hit, wanted.envelope), reverse=True)
     return [Match(hit, _reasons(hit, wanted)) for hit in ordered[: wanted.cases]]
 
@@ -132,7 +145,7 @@ def _nearest(wanted: Wanted, search: Search, count: int, among: Mapping[str, Any
     hits: Sequence[Hit] = _distinct(
         search(
             wanted.text, codes=list(wanted.codes) or False, fallback=wanted.fallback, filter=among,
-            k=_CHUNKS * count, min_score=wanted.min_score,
+            k=wanted.k(count), min_score=wanted.min_score,
         )
     )  # fmt: skip
     return [Match(hit, _reasons(hit, wanted)) for hit in hits[:count]]
@@ -145,15 +158,15 @@ def _reports(wanted: Wanted, search: Search) -> list[Match]:
     others = {"$not": {"metadata.file": wanted.name}}
     hits = _distinct(
         search(
-            wanted.text, codes=list(wanted.codes), prefer=_preferred(wanted.envelope),
+            wanted.text, codes=list(wanted.codes), prefer=preferred(wanted.envelope),
             filter={"$and": [_REPORT, others]} if wanted.name is not None else _REPORT,
-            k=_CHUNKS * wanted.reports, min_score=wanted.min_score,
+            k=wanted.k(wanted.reports), min_score=wanted.min_score,
         )
     )  # fmt: skip
     return [Match(hit, _reasons(hit, wanted)) for hit in hits[: wanted.reports]]
 
 
-def _preferred(envelope: Envelope) -> dict[str, Any] | None:
+def preferred(envelope: Envelope) -> dict[str, Any] | None:
     """Give what comes first however far it is: what is of the environment, else of the version, else of the module."""
     known = envelope.as_metadata()
     for name in ("environment_id", "erp_version", "erp_module"):

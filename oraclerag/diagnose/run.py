@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from oraclerag import answer as answering
+from oraclerag import searches
+from oraclerag.database import Database
 from oraclerag.diagnose import by_model, matching, path
 from oraclerag.diagnose.analysis import Analysis, analysis_of, from_findings
 from oraclerag.diagnose.command import command
@@ -26,13 +28,17 @@ from oraclerag.envelope import Envelope
 from oraclerag.errors import InputError, OracleRagError, ProviderError
 from oraclerag.generate import Generator
 from oraclerag.ingest import DEFAULT_MAX_BYTES, IngestedFile, IngestReport
-from oraclerag.records import Answer, Hit, SearchResult, SourceKey
+from oraclerag.records import Answer, Hit, SourceKey
 from oraclerag.reduce import Reducer
+from oraclerag.scope import Scope
 from oraclerag.source import Source
 
 __all__ = ["Around", "Asked", "diagnose"]
 
 _AS_IT_IS = Reducer(None, reduces=False)
+
+_CODES = 10  # of a report that are searched for
+_NOTHING = "A report that names neither an error nor a wait."
 
 Ingest = Callable[..., IngestReport]
 """``rag.ingest`` for diagnostics of the caller's tenant."""
@@ -58,7 +64,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What the flow needs: how to read and to ingest for the caller, and who writes."""
+    """What the flow needs: how to read and to ingest for the resolved ``scope``, who writes, and the search log."""
 
     search: Search
     expand: Expand
@@ -66,6 +72,9 @@ class Around:
     sources: Mapping[str, Source]
     generator: Generator
     how: answering.Prompting
+    database: Database
+    scope: Scope
+    log: bool | None = None
 
 
 def diagnose(report: str | os.PathLike[str] | BinaryIO, asked: Asked, around: Around) -> Diagnosis:
@@ -74,6 +83,7 @@ def diagnose(report: str | os.PathLike[str] | BinaryIO, asked: Asked, around: Ar
     A language model that fails, and a report that cannot be kept, lose no diagnosis: a remark says so.
     """
     wanted = Wanted("", cases=asked.cases, notes=asked.notes)  # refuses numbers before anything is read
+    kept = searches.keeping(around.database, "diagnose", around.log)
     given_analysis = None if asked.analysis is None else analysis_of(asked.analysis)
     remarks: list[str] = []
     timings: dict[str, float] = {}
@@ -85,18 +95,30 @@ def diagnose(report: str | os.PathLike[str] | BinaryIO, asked: Asked, around: Ar
     given = dataclasses.replace(given, text="")  # of a large report that is most of what is held
     with _timed(timings, "analyse"):
         analysis, by = _analysed(given_analysis, findings, around.generator, asked, remarks)
-    known = matching.Found((), (), ())
-    if analysis is not None:
-        wanted = dataclasses.replace(
-            wanted, text=analysis.text, codes=analysis.error_codes or findings.causes[:10],
-            envelope=asked.envelope, name=given.name, fallback=asked.fallback, min_score=asked.min_score,
-        )  # fmt: skip
-        with _timed(timings, "search"):
-            known = matching.found(wanted, around.search, around.expand)
-    else:
+    if analysis is None:
         remarks.append("The report names neither an error nor a wait: there is nothing to search for.")
-    with _timed(timings, "path"):
-        answer = _way_out(analysis, by, known, asked, around, remarks)
+    else:
+        wanted = dataclasses.replace(
+            wanted, text=analysis.text, codes=analysis.error_codes or findings.causes[:_CODES],
+            envelope=asked.envelope, name=given.name, fallback=asked.fallback, min_score=asked.min_score,
+            max_k=around.database.settings.max_k,
+        )  # fmt: skip
+    course = searches.Course(generator=around.generator.name, timings=timings)
+
+    def run() -> tuple[matching.Found, Answer]:
+        known = matching.Found((), (), ())
+        if analysis is not None:
+            with course.timed("search"):
+                known = matching.found(wanted, around.search, around.expand)
+        return known, _way_out(analysis, by, known, asked, around, course, remarks)
+
+    if kept is None:
+        known, answer = run()
+    else:
+        (known, answer), (number,) = searches.followed(
+            around.database, kept, [_logged(analysis, wanted, around)], [course], run
+        )
+        answer = dataclasses.replace(answer, search_id=number)
     with _timed(timings, "store"):
         stored = _stored(given, asked, around, remarks)
     named = {name: getattr(asked.envelope, name) for name in ("environment", "module", "version", "script")}
@@ -116,6 +138,22 @@ def diagnose(report: str | os.PathLike[str] | BinaryIO, asked: Asked, around: Ar
         stored=stored,
         remarks=tuple(remarks),
         timings=timings,
+    )
+
+
+def _logged(analysis: Analysis | None, wanted: Wanted, around: Around) -> searches.Asked:
+    """Give what the search log has of it: what is searched for, and options of one search that comes near to it."""
+    options: dict[str, Any] = {"k": wanted.cases + wanted.notes, "order": "authority", "fallback": wanted.fallback}
+    options |= {"codes": list(wanted.codes) or False, "min_score": wanted.min_score}
+    if preferred := matching.preferred(wanted.envelope):
+        options["prefer"] = preferred
+    return searches.Asked(
+        kind="diagnose",
+        question=_NOTHING if analysis is None else wanted.text,
+        scope=around.scope,
+        options=options,
+        k=wanted.cases + wanted.notes,
+        prompting=dataclasses.asdict(around.how),
     )
 
 
@@ -148,11 +186,27 @@ def _analysed(
 
 
 def _way_out(
-    analysis: Analysis | None, by: str | None, known: matching.Found, asked: Asked, around: Around, remarks: list[str]
+    analysis: Analysis | None,
+    by: str | None,
+    known: matching.Found,
+    asked: Asked,
+    around: Around,
+    course: searches.Course,
+    remarks: list[str],
 ) -> Answer:
     """Answer, from the cases and then the notes, which steps resolve the incident."""
-    result = SearchResult(_ranked(known), codes_missing=known.missing)
+    result = dataclasses.replace(known.result, hits=_ranked(known), codes_missing=known.missing)
     how = dataclasses.replace(around.how, reduce=False)
+    searched_for = course.timings.get("search", 0.0)
+
+    def answered(question: str, generator: Generator, how: answering.Prompting) -> Answer:
+        try:
+            return answering.answer(
+                question, lambda _: result, around.sources, generator, how, reducer=_AS_IT_IS, course=course
+            )
+        finally:
+            course.searched, course.timings["search"] = None, searched_for
+
     question = path.question("" if analysis is None else analysis.text)
     generator = around.generator
     if generator.name != "extractive":
@@ -160,17 +214,10 @@ def _way_out(
         if analysis is not None and by == "extracted" and not generator.local and not asked.send_report:
             sent = path.question(", ".join((*analysis.error_codes, *analysis.waits)))
         try:
-            return answering.answer(
-                sent,
-                lambda _: result,
-                around.sources,
-                generator,
-                dataclasses.replace(how, template=how.template or path.template()),
-                reducer=_AS_IT_IS,
-            )
+            return answered(sent, generator, dataclasses.replace(how, template=how.template or path.template()))
         except ProviderError as error:
             remarks.append(f"No language model wrote the way out ({error.code}): what is known is quoted.")
-    return answering.answer(question, lambda _: result, around.sources, path.Steps(), how, reducer=_AS_IT_IS)
+    return answered(question, path.Steps(), how)
 
 
 def _ranked(known: matching.Found) -> tuple[Hit, ...]:

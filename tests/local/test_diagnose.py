@@ -3,41 +3,55 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import datetime as dt
+import gzip
+import io
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from oraclerag import Rag, Resolution, Scope
+from oraclerag import Analysis, Diagnosis, Rag, Resolution, Scope
+from oraclerag.diagnose import Match
+from oraclerag.errors import InputError
+from oraclerag.generate.over_http import OverHttp
 from tests.local.conftest import Account
-from tests.local.library import install
+from tests.local.library import Entry, install, shelve
+from tests.unit.fake_llm import JSON, Reply, completion, fake_llm
 
 pytestmark = pytest.mark.one_size
 MAIN = Scope(tenant="main")
 SECRET = "welcome1"
-ALERT = f"""\
+FIX = "1. Flush the shared pool: ALTER SYSTEM FLUSH SHARED_POOL.\n2. Raise shared_pool_size to 4G."
+
+
+def alert(code: str, message: str = "unable to allocate 4160 bytes of shared memory") -> str:
+    """Give the log of a night in which an error came twice."""
+    return f"""\
 2026-03-02T01:10:00.120000+01:00
 Thread 1 advanced to log sequence 4711 (LGWR switch)
 connect apps/{SECRET}@prod
 2026-03-02T02:15:41.031000+01:00
 Errors in file /u01/diag/rdbms/prod/PROD1/trace/PROD1_ora_777.trc  (incident=90210):
-ORA-04031: unable to allocate 4160 bytes of shared memory ("shared pool","unknown object","sga heap(1,0)","KGLH0")
+{code}: {message}
 ORA-06512: at "APPS.XX_CLOSE", line 12
 2026-03-02T02:16:02.500000+01:00
 Errors in file /u01/diag/rdbms/prod/PROD1/trace/PROD1_ora_778.trc  (incident=90211):
-ORA-04031: unable to allocate 4160 bytes of shared memory ("shared pool","unknown object","sga heap(1,0)","KGLH0")
+{code}: {message}
 """
-FIX = "1. Flush the shared pool: ALTER SYSTEM FLUSH SHARED_POOL.\n2. Raise shared_pool_size to 4G."
 
 
-@pytest.fixture
-def rag(account: Account, tiny_file: Path) -> Iterator[Rag]:
-    with install(account, tiny_file, initial_delay=0.0) as opened:
+@pytest.fixture(scope="module")
+def rag(module_account: Account, tiny_file: Path) -> Iterator[Rag]:
+    """Give an installation of all tests, which each have an error code of their own."""
+    with install(module_account, tiny_file, initial_delay=0.0) as opened:
         yield opened
 
 
 def over_http(rag: Rag, url: str) -> Rag:
+    """Open another Rag whose texts come from an endpoint."""
     return Rag(
         dataclasses.replace(
             rag.settings, generate_provider="openai", generate_base_url=url, generate_model="m", generate_timeout=5.0
@@ -45,20 +59,23 @@ def over_http(rag: Rag, url: str) -> Rag:
     )
 
 
-def keep(rag: Rag, title: str, **more: Any) -> str:
-    """Keep a resolution and index it; gives its key."""
-    kept = rag.record_resolution(Resolution(**({"title": title, "fix": FIX, "error_codes": ["ORA-04031"]} | more)))
+def keep(rag: Rag, code: str, *more: dict[str, Any]) -> list[str]:
+    """Keep resolutions of a code and index them; gives their keys."""
+    kept = [
+        rag.record_resolution(Resolution(**({"title": f"Case {number}", "fix": FIX, "error_codes": [code]} | one)))
+        for number, one in enumerate(more)
+    ]
     rag.work(once=True)
-    return f"resolution:{kept.id}"
+    return [f"resolution:{one.id}" for one in kept]
 
 
-def sources(matches: Any) -> list[str]:
+def keys(matches: Sequence[Match]) -> list[str]:
     return [str(match.hit.source) for match in matches]
 
 
 def test_what_resolved_an_incident_is_the_first_case_of_the_next(rag: Rag, tmp_path: Path) -> None:
     report = tmp_path / "alert.log"
-    report.write_text(ALERT)
+    report.write_text(alert("ORA-04031"))
     before = rag.diagnose(report, scope=MAIN, env="PROD-US-01", module="AP")
     assert (before.path.outcome, before.cases, before.notes, before.missing) == ("no_grounds", (), (), ("ORA-04031",))
     assert [(one.code, one.count, one.line, one.cause) for one in before.found.errors] == [
@@ -76,6 +93,178 @@ def test_what_resolved_an_incident_is_the_first_case_of_the_next(rag: Rag, tmp_p
     )  # fmt: skip
     assert "> 1. Flush the shared pool: ALTER SYSTEM FLUSH SHARED_POOL. [^1]" in after.path.text
     assert after.path.support.unsupported == after.path.support.uncited == 0
-    assert [str(one.source) for one in after.path.citations] == sources(after.cases)
+    assert [str(one.source) for one in after.path.citations] == keys(after.cases)
     assert (after.missing, after.reports) == ((), ())  # the report itself is in the index, and is no other one
     assert after.stored == before.stored
+    other = rag.diagnose(alert("ORA-04031"), scope=MAIN)
+    assert (keys(other.reports), other.stored) == ([str(before.stored)], None)
+    [chunk, *_] = rag.search("shared memory", scope=MAIN, source="file", codes=["ORA-04031"])
+    assert SECRET not in chunk.content
+    assert SECRET not in repr(after)
+    assert chunk.metadata["environment_id"] == "PROD-US-01"
+
+
+def test_cases_stand_in_the_order_of_their_weight(rag: Rag) -> None:
+    def on(day: int) -> dict[str, Any]:
+        return {"validated_by": "ana", "validated_at": dt.datetime(2026, 1, day, tzinfo=dt.UTC)}
+
+    here, there = {"environment": "PROD-US-01"}, {"environment": "PROD-EU-02"}
+    other, old, new, version, unvalidated, _ = keep(
+        rag, "ORA-01653", {**there, **on(9)}, {**here, **on(1)}, {**here, **on(2)},
+        {**here, **on(1), "version": "EBS R12.2.10"}, here, {"error_codes": ["ORA-01654"], **here, **on(9)},
+    )  # fmt: skip
+    found = rag.diagnose(
+        alert("ORA-01653"), scope=MAIN, env="PROD-US-01", version="EBS R12.2.10", cases=20, store=False
+    )
+    assert keys(found.cases) == [version, new, old, unvalidated, other]
+    assert found.cases[0].reasons[1] == "same environment, version"
+    assert found.cases[-1].reasons[1] == "another environment: PROD-EU-02"
+    assert found.cases[-2].reasons[-1] == "not validated"
+    assert keys(rag.diagnose(alert("ORA-01653"), scope=MAIN, env="PROD-US-01", cases=2).cases) == [new, old]
+    assert rag.diagnose(alert("ORA-01653"), scope=MAIN, cases=0, notes=0).path.outcome == "no_grounds"
+
+
+def test_a_case_is_read_whole_and_notes_follow(rag: Rag, module_account: Account) -> None:
+    long = "\n".join(f"{number}. Move segment {number} to the other tablespace." for number in range(1, 60))
+    [case] = keep(rag, "ORA-01691", {"symptom": "The night run stops. " * 40, "fix": long, "validated_by": "ana"})
+    note = Entry(
+        "n1", "ORA-01691: a LOB segment cannot grow.", source="note", metadata={"oracle_error_code": "ORA-01691"}
+    )
+    with rag.database.transaction() as connection:
+        shelve(connection, module_account.user, [note])
+    found = rag.diagnose(alert("ORA-01691", "unable to extend lob segment"), scope=MAIN)
+    assert (keys(found.cases), keys(found.notes)) == ([case], ["note:n1"])
+    assert "> 20. Move segment 20 to the other tablespace. [^1]" in found.path.text
+    assert "> ORA-01691: a LOB segment cannot grow. [^2]" in found.path.text
+
+
+def test_another_error_is_no_case_unless_what_is_near_is_asked_for(rag: Rag) -> None:
+    [near] = keep(rag, "ORA-00060", {"title": "deadlock detected while waiting for resource", "validated_by": "ana"})
+    report = alert("ORA-04020", "deadlock detected while trying to lock object")
+    strict = rag.diagnose(report, scope=MAIN)
+    assert (strict.cases, strict.path.outcome, strict.missing) == ((), "no_grounds", ("ORA-04020",))
+    wide = rag.diagnose(report, scope=MAIN, fallback=True)
+    assert near in keys(wide.cases)
+    assert {match.reasons[0] for match in wide.cases} == {"names no code of the report"}
+    assert rag.diagnose(report, scope=MAIN, fallback=True, min_score=0.999).cases == ()
+
+
+def test_an_analysis_decides_what_is_searched_for(rag: Rag) -> None:
+    [first] = keep(rag, "ORA-12516", {})
+    made = rag.diagnose(
+        alert("ORA-03113"), scope=MAIN, analysis={"error_codes": ["tns-12516"], "summary": "No handler."}
+    )
+    assert (keys(made.cases), made.analysed_by) == ([first], "caller")  # the same number of SQL*Net
+    text = json.dumps({"summary": "Listener refuses"})
+    assert rag.diagnose(alert("ORA-12516"), scope=MAIN, analysis=text).cases[0].reasons[0] == "names ORA-12516"
+    assert made.resolution("f").error_codes == ("TNS-12516",)
+
+
+def test_waits_alone_are_searched_for_by_meaning(rag: Rag) -> None:
+    [case] = keep(
+        rag,
+        "ORA-00001",
+        {"title": "latch: cache buffers chains on a hot block", "symptom": "latch: cache buffers chains"},
+    )
+    trace = "Trace file /u01/diag/rdbms/prod/PROD1/trace/PROD1_ora_1.trc\n*** 2026-03-02 01:10:00.120\n" + "\n".join(
+        f"WAIT #1: nam='latch: cache buffers chains' ela= {number} address=1 number=2 tries=0 obj#=-1 tim={number}"
+        for number in range(50)
+    )
+    found = rag.diagnose(trace, scope=MAIN, fallback=True)
+    assert found.found.waits[0].count == 50
+    assert case in keys(found.cases)
+    assert {match.reasons[0] for match in found.cases} == {"near by meaning"}
+
+
+def test_nothing_to_search_for_is_said_and_nobody_is_asked(rag: Rag) -> None:
+    with fake_llm(Reply(completion("never"))) as server, over_http(rag, server.url) as asking:
+        found = asking.diagnose("Nothing happened.\n", scope=MAIN)
+        unknown = asking.diagnose(alert("ORA-07445"), scope=Scope(tenant="nobody"), analysis={"error_codes": ["7445"]})
+    assert server.asked == []
+    assert (found.analysis, found.command, found.path.outcome) == (None, None, "no_grounds")
+    assert "nothing to search for" in found.remarks[0]
+    assert unknown.path.outcome == "no_grounds"
+
+
+def test_a_language_model_analyses_and_writes_the_way_out(rag: Rag) -> None:
+    [case] = keep(rag, "ORA-01555", {"validated_by": "ana"})
+    report = alert("ORA-01555", "snapshot too old")
+    plain = rag.diagnose(report, scope=MAIN)
+    anchor = f"##{plain.cases[0].hit.chunk_id}##"
+    made = json.dumps({"summary": "Undo was overwritten.", "error_codes": ["ORA-01555", "ORA-00600"]})
+    replies = (Reply(completion(made), headers=JSON), Reply(completion(f"Flush it {anchor}."), headers=JSON))
+    with fake_llm(*replies) as server, over_http(rag, server.url) as asking:
+        found = asking.diagnose(report, scope=MAIN)
+    assert (keys(found.cases), found.analysed_by, found.path.text) == ([case], "openai", "Flush it [^1].")
+    assert found.analysis == Analysis(summary="Undo was overwritten.", error_codes=["ORA-01555"])
+    assert found.remarks == ("1 codes or waits of the language model's analysis do not stand in the report.",)
+    shown, asked = (request["messages"] for request in server.asked)
+    assert "snapshot too old" in shown[1]["content"]
+    assert SECRET not in json.dumps(server.asked)
+    assert "8. The QUESTION is about an incident" in asked[0]["content"]
+    assert "Undo was overwritten" in asked[1]["content"]
+
+
+def test_a_language_model_that_fails_costs_no_diagnosis(rag: Rag) -> None:
+    keep(rag, "ORA-00257", {"validated_by": "ana"})
+    with fake_llm(Reply(b"{}", status=400)) as server, over_http(rag, server.url) as asking:
+        found = asking.diagnose(alert("ORA-00257", "archiver error"), scope=MAIN)
+    assert len(server.asked) == 2
+    assert (found.analysed_by, found.path.generator) == ("extracted", "extractive")
+    assert ["PROVIDER_REFUSED" in remark for remark in found.remarks] == [True, True]
+    assert "> 1. Flush the shared pool" in found.path.text
+
+
+def test_nothing_of_a_report_leaves_this_machine_unless_it_may(rag: Rag, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OverHttp, "local", property(lambda _: False))
+    keep(rag, "ORA-01688", {"validated_by": "ana"})
+    report = alert("ORA-01688", "unable to extend table XYZZY")
+    with fake_llm(Reply(completion("I do not know."), headers=JSON)) as server, over_http(rag, server.url) as asking:
+        found = asking.diagnose(report, scope=MAIN)
+        sent = json.dumps(server.asked)
+        assert "ORA-01688" in sent
+        assert "XYZZY" not in sent
+        assert "nothing of the report was sent" in found.remarks[0]
+        asking.diagnose(report, scope=MAIN, send_report=True)
+        assert "XYZZY" in json.dumps(server.asked)
+
+
+def test_a_report_comes_as_a_file_a_text_or_a_stream(rag: Rag, tmp_path: Path) -> None:
+    packed = tmp_path / "night" / "alert.log.gz"
+    packed.parent.mkdir()
+    packed.write_bytes(gzip.compress(alert("ORA-29760").encode()))
+
+    def found(report: Any, **more: Any) -> Diagnosis:
+        made = rag.diagnose(report, scope=MAIN, **more)
+        assert made.found.causes == ("ORA-29760",)
+        return made
+
+    stream = io.BytesIO(packed.read_bytes())
+    assert (found(stream).name, found(io.BytesIO(packed.read_bytes()), name="n/a.log").name) == (None, "n/a.log")
+    kept, unkept = found(packed), found(packed, store=False)
+    assert (kept.name, unkept.stored) == ("night/alert.log.gz", None)
+    assert kept.stored is not None
+    with pytest.raises(InputError, match="needs a name to be kept"):
+        found(alert("ORA-29760"), store=True)
+
+
+def test_a_diagnosis_is_in_the_log_of_searches(rag: Rag) -> None:
+    [case] = keep(rag, "ORA-00018", {"validated_by": "ana"})
+    found = rag.diagnose(alert("ORA-00018", "maximum number of sessions exceeded"), scope=MAIN, env="PROD-US-01")
+    assert found.path.search_id is not None
+    logged = rag.searches.show(found.path.search_id, scope=MAIN)
+    assert (logged.kind, logged.outcome, logged.hits[0].in_prompt) == ("diagnose", "answered", True)
+    assert found.analysis is not None
+    assert logged.question == found.analysis.text
+    assert str(logged.hits[0].source) == case
+    assert rag.diagnose(alert("ORA-00018"), scope=MAIN, log=False).path.search_id is None
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"cases": -1}, {"notes": True}, {"cases": 21}, {"analysis": {}}, {"env": ""}, {"scope": "main"}, {"log": 1}],
+    ids=str,
+)
+def test_what_cannot_be_asked(rag: Rag, more: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        rag.diagnose(alert("ORA-00018"), **{"scope": MAIN} | more)
