@@ -45,8 +45,14 @@ def register(app: typer.Typer) -> None:
 
 def evaluate(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Questions (.jsonl), judgements (.tsv) or a folder of BEIR.")
-    ],
+        Path | None, typer.Argument(metavar="FILE", help="Questions (.jsonl), judgements (.tsv) or a folder of BEIR.")
+    ] = None,
+    feedback: Annotated[
+        bool, typer.Option("--feedback", help="Ask what was asked and said to be good or bad, instead of a FILE.")
+    ] = False,
+    log: Annotated[
+        bool, typer.Option("--log", help="How often the log's questions found a past case, by week; asks nothing.")
+    ] = False,
     source: Annotated[
         str | None, typer.Option("--source", metavar="NAME", help="The source whose ids the judgements name.")
     ] = None,
@@ -90,15 +96,20 @@ def evaluate(
 ) -> None:
     """Measure how well questions are answered whose answers are known.
 
-    Asked as --owner, --group or --manager; every figure is from 0 to 1, with its interval of 95 %.
+    Asked as --owner, --group or --manager; every figure is from 0 to 1, with its interval of 95 %. Nothing of it is
+    logged.
     """
-    from oraclerag.evaluate import load
-    from oraclerag.evaluate.thresholds import broken, threshold
+    from oraclerag.evaluate.thresholds import broken, threshold, within
     from oraclerag.evaluate.variants import Variant, variant
     from oraclerag.search import SearchOptions
 
-    screen = output(json)
-    bounds = [threshold(text) for text in fail_under or ()]
+    if sum((file is not None, feedback, log)) != 1:
+        raise typer.BadParameter("Give a FILE, --feedback or --log: one of them.")
+    screen, asker = output(json), scope(tenant, owner, group, manager=manager)
+    if log:
+        _match_rate(screen, asker, history or (), markdown=markdown)
+        return
+    bounds = within([threshold(text) for text in fail_under or ()], [k, *(at or ())], any_k=compare is not None)
     options = SearchOptions(
         k=k,
         filter=conditions(filter_ or [], "--filter"),
@@ -109,10 +120,10 @@ def evaluate(
         min_score=min_score,
     )
     sides = [variant(text) for text in compare] if compare else [Variant("-")]
-    given = load(file, source=source, queries=queries, split=split)
+    given = _questions(file, asker, source=source, queries=queries, split=split)
     asked = [
-        _asked(screen, given, side, scope(tenant, owner, group, manager=manager), options,
-               cutoffs=at or (), answers=answers, judge=judge, history=history or ())
+        _asked(screen, given, side, asker, options, cutoffs=at or (), answers=answers, judge=judge,
+               history=history or ())
         for side in sides
     ]  # fmt: skip
     evaluation = asked[-1]
@@ -127,6 +138,35 @@ def evaluate(
         screen.say(sentence)
     if failures:
         raise typer.Exit(FAILED)
+
+
+def _questions(file: Path | None, asker: Scope, *, source: str | None, queries: Path | None, split: str) -> QuestionSet:
+    from oraclerag.evaluate import load, questions_with_feedback
+
+    if file is not None:
+        return load(file, source=source, queries=queries, split=split)
+    with opened() as rag:
+        return questions_with_feedback(rag, scope=asker)
+
+
+def _match_rate(screen: Output, asker: Scope, history: Sequence[str], *, markdown: bool) -> None:
+    from oraclerag.evaluate import logged_match_rate, tables
+
+    with opened() as rag:
+        rate = logged_match_rate(rag, scope=asker, history=history) if history else logged_match_rate(rag, scope=asker)
+    if screen.json:
+        screen.data(rate)
+        return
+    if rate.first is None or rate.rate is None:
+        screen.say("No question is in the log: there is no match rate yet.")
+        return
+    _table(screen, tables.weeks(rate), markdown=markdown)
+    screen.say(f"{rate.matched:,} of {rate.searches:,} questions since {rate.first:%Y-%m-%d} found a past case.")
+    for target in rate.targets:
+        measured = "nothing was asked" if target.rate is None else f"{target.rate:.0%}"
+        screen.say(
+            f"Target {target.name}: {target.target:.0%}; in the last four weeks of it {measured}: {target.state}."
+        )
 
 
 def _asked(

@@ -244,8 +244,8 @@ class MatchWeek:
 class MatchTarget:
     """A share of searches with a match that is to be reached ``within_days`` days of the first search.
 
-    ``state``: "reached" (in the weeks up to then, or the last of them), "pending" (there is time left) or "missed".
-    ``rate`` is what was measured in the last four weeks before its end, or before now.
+    ``rate`` is that of the last four weeks before its end, or before now; None where nothing was asked in them.
+    ``state``: "reached" where it is the ``target`` at least, else "pending" (there is time left) or "missed".
     """
 
     name: str
@@ -257,7 +257,7 @@ class MatchTarget:
 
 @dataclass(frozen=True, slots=True)
 class MatchRate:
-    """How often searches of the log found a historical match, week by week, against the targets."""
+    """How often questions of the log found a past case, week by week, against the targets; ``first`` is in UTC."""
 
     first: dt.datetime | None
     searches: int

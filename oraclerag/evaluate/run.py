@@ -1,6 +1,7 @@
 """FLOW check every question → search or ask → match → score → sum up: how well an installation answers for a scope.
 
-Nothing is asked before every question was found askable. What a lost connection ends is given as far as it came.
+Nothing is asked before every question was found askable, and nothing is logged as if somebody had asked it. What a lost
+connection ends is given as far as it came.
 """
 
 from __future__ import annotations
@@ -49,7 +50,13 @@ class Evaluated(Protocol):
         """What can be indexed, by name."""
 
     def search_each(
-        self, questions: Sequence[str], *, scope: Scope, connection: Any = None, **options: Unpack[SearchOptions]
+        self,
+        questions: Sequence[str],
+        *,
+        scope: Scope,
+        connection: Any = None,
+        log: bool | None = None,
+        **options: Unpack[SearchOptions],
     ) -> list[SearchResult]:
         """Search for several questions."""
 
@@ -60,6 +67,7 @@ class Evaluated(Protocol):
         scope: Scope,
         how: Any = None,
         on_text: Callable[[str], None] | None = None,
+        log: bool | None = None,
         **options: Unpack[SearchOptions],
     ) -> Answer:
         """Answer a question."""
@@ -227,7 +235,7 @@ def _found(rag: Evaluated, questions: Sequence[Question], how: _How) -> Iterator
         for start in range(0, len(together), _AT_ONCE):
             some = together[start : start + _AT_ONCE]
             options = _options_of(some[0], how)
-            results = rag.search_each([one.text for one in some], scope=how.scope, **options)
+            results = rag.search_each([one.text for one in some], scope=how.scope, log=False, **options)
             yield [_Found(question, result) for question, result in zip(some, results, strict=True)]
 
 
@@ -235,11 +243,11 @@ def _answered(rag: Evaluated, question: Question, how: _How) -> _Found:
     """Have a question answered; where the language model fails, what was found is still measured."""
     options = _options_of(question, how)
     try:
-        answer = rag.ask(question.text, scope=how.scope, how=how.prompting, **options)
+        answer = rag.ask(question.text, scope=how.scope, how=how.prompting, log=False, **options)
     except ProviderLoginFailed:
         raise  # so would every other question
     except ProviderError as error:
-        (result,) = rag.search_each([question.text], scope=how.scope, **options)
+        (result,) = rag.search_each([question.text], scope=how.scope, log=False, **options)
         return _Found(question, result, failure=error.code)
     return _Found(question, answer.result, answer)
 
@@ -330,5 +338,5 @@ def _exists(
         options.pop(ordering, None)
     if how.history:
         options["source"] = list(how.history)
-    (found,) = rag.search_each([question.text], scope=how.scope, **cast("SearchOptions", options))
+    (found,) = rag.search_each([question.text], scope=how.scope, log=False, **cast("SearchOptions", options))
     return bool(found.hits)

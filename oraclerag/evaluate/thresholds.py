@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from oraclerag.errors import InputError
 from oraclerag.evaluate.report import EXPLAINED, Evaluation, base_name
 
-__all__ = ["Threshold", "broken", "threshold"]
+__all__ = ["Threshold", "broken", "threshold", "within"]
 
 _FORM = re.compile(r"([a-z_]+(?:@[1-9][0-9]{0,5})?)=([0-9]*\.?[0-9]+)")
 
@@ -33,6 +33,18 @@ def threshold(text: str) -> Threshold:
     if base_name(found[1]) not in EXPLAINED:
         raise InputError(f"There is no metric {found[1]!r}.", hint=f"There are {', '.join(EXPLAINED)}.")
     return Threshold(found[1], float(found[2]))
+
+
+def within(bounds: Sequence[Threshold], cutoffs: Sequence[int], *, any_k: bool = False) -> list[Threshold]:
+    """Give the bounds back, of metrics at one of ``cutoffs``, unless ``any_k``. Raises InputError for another one."""
+    for bound in bounds:
+        _, at, k = bound.metric.partition("@")
+        if at and not any_k and int(k) not in cutoffs:
+            raise InputError(
+                f"{bound.metric!r} is not measured: cutoffs are {', '.join(map(str, sorted(cutoffs)))}.",
+                hint="-k says how many hits are asked for, --at measures the first of them too.",
+            )
+    return list(bounds)
 
 
 def broken(bounds: Sequence[Threshold], evaluation: Evaluation) -> list[str]:
