@@ -17,7 +17,7 @@ import pytest
 import sqlalchemy
 from typer.testing import CliRunner
 
-from oraclerag import Prompting, Scope, SourceKey, StoredChunk
+from oraclerag import Analysis, Prompting, Scope, SourceKey, StoredChunk
 from oraclerag.cli import app
 from oraclerag.errors import InputError
 from oraclerag.evaluate import Question, Relevant, evaluate
@@ -243,6 +243,16 @@ def _evaluated(rag: Rag, account: Account, scope: Scope) -> set[str]:
     return found
 
 
+def _diagnosed(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    """What a diagnosis shows of anybody: cases, notes, other reports, and what its answer was made of."""
+    everything = Prompting(max_chunks=1000, max_bytes=10**7, max_tokens=10**7)
+    analysis = Analysis(summary=QUESTION)
+    made = rag.diagnose(QUESTION, scope=scope, analysis=analysis, notes=20, how=everything, log=False)
+    found = {match.hit.source.id for match in (*made.cases, *made.notes, *made.reports)}
+    assert {hit.source.id for hit in made.path.hits} == found
+    return found
+
+
 EVERY_WAY: dict[str, Read] = {
     "search": _library,
     "approximate search": _approximate,
@@ -265,6 +275,7 @@ EVERY_WAY: dict[str, Read] = {
     "diversity": _diverse,
     "ask": _asked,
     "prompt": _prompted,
+    "diagnose": _diagnosed,
     "evaluate": _evaluated,
     "all at once": _all_at_once,
     "replay": _replayed,
