@@ -19,7 +19,7 @@ from oraclerag.provision import ProvisionReport, provision
 from oraclerag.records import SearchResult, SourceKey
 from oraclerag.scope import Scope
 from oraclerag.search import SearchOptions
-from oraclerag.searches.read import moment
+from oraclerag.searches.read import moment, of_tenant
 from oraclerag.source import Source, find, tenants_mapped
 
 if TYPE_CHECKING:
@@ -277,11 +277,11 @@ class Operations(Asking):
     ) -> searches.SearchStatistics:
         """Give the search log in figures, of one tenant or of all, since a time or in the last ``days``; no texts.
 
-        For a scope there is ``searches.stats``. Raises InputError, and RowsHidden where row security hides rows.
+        For a scope there is ``searches.stats``. Raises InputError, and RowsHidden where row security hides
+        other tenants.
         """
         begin = None if since is None else moment(since, "since")
-        with self.database.connect() as connection:
-            security.require_unrestricted(connection, self.database.schema, "Who counts the searches of all tenants")
+        with of_tenant(self.database, tenant, "A count of the search log") as connection:
             return searches.statistics(connection, self.database.schema, tenant=tenant, since=begin, days=days)
 
     def purge_searches(
@@ -290,7 +290,7 @@ class Operations(Asking):
         """Forget what was asked longer ago than ``older_than`` (default: the setting ``searches_keep_days``).
 
         ``texts_only`` clears questions, prompts, answers and notes and keeps the rest. Of one ``tenant``, or of all.
-        Commits, in slices. Raises InputError where nothing says how old, RowsHidden where row security hides rows.
+        Commits, in slices. Raises InputError where nothing says how old, RowsHidden as counting does.
         """
         return searches.purge(self.database, older_than, tenant=tenant, texts_only=texts_only)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from oraclerag.database import Database, own_tables
 from oraclerag.errors import InputError
-from oraclerag.security import require_unrestricted
+from oraclerag.searches.read import of_tenant
 from oraclerag.statements import Statements
 
 __all__ = ["SLICE", "SearchPurge", "purge"]
@@ -44,7 +44,7 @@ def purge(
 
     Of one ``tenant``, or of all. ``texts_only`` keeps the entries, with their hits and figures, and clears their texts:
     question, what became of it, prompt, answer, note. Commits, in slices. Raises InputError, also where neither the
-    argument nor the setting is there, and RowsHidden where row security hides entries from this database user.
+    argument nor the setting is there, and RowsHidden where row security hides other tenants from this database user.
     """
     if older_than is None:
         days = database.settings.searches_keep_days
@@ -66,8 +66,7 @@ def purge(
     which = " AND ".join(terms)
     statements = Statements("searches", database.schema)
     searches = hits = texts = after = 0
-    with database.connect() as connection, connection.cursor() as cursor:
-        require_unrestricted(connection, database.schema, "A purge of the search log")
+    with of_tenant(database, tenant, "A purge of the search log") as connection, connection.cursor() as cursor:
         while True:
             with own_tables():
                 here = binds | {"after_id": after, "slice_size": slice_size}

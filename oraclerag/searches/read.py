@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import decimal
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+import oracledb
 
 from oraclerag.database import Database, bind_types, own_tables
 from oraclerag.errors import InputError
 from oraclerag.records import LoggedHit, LoggedSearch, SourceKey, Turn
 from oraclerag.scope import Scope
 from oraclerag.searches.visible import own, visible
-from oraclerag.security import reading
+from oraclerag.security import reading, require_unrestricted, scoped
 from oraclerag.statements import Statements
 
-__all__ = ["KINDS", "OUTCOMES", "listed", "missing", "shown", "turns"]
+__all__ = ["KINDS", "OUTCOMES", "checked_number", "listed", "missing", "moment", "of_tenant", "shown", "turns"]
 
 KINDS = ("search", "ask", "diagnose")
 OUTCOMES = ("answered", "truncated", "no_grounds", "found", "nothing", "failed")
@@ -91,6 +94,21 @@ def turns(database: Database, scope: Scope, session: str, last: int = 3) -> list
     with reading(database, scope.tenant) as (connection, _), connection.cursor() as cursor, own_tables():
         cursor.execute(statement, binds, fetch_lobs=False)
         return [Turn(*row) for row in cursor][::-1]
+
+
+@contextlib.contextmanager
+def of_tenant(database: Database, tenant: str | None, doing: str) -> Iterator[oracledb.Connection]:
+    """Lend a connection that sees the log of a tenant, or of all. Raises RowsHidden where row security hides others.
+
+    ``doing`` is what is refused then, as the subject of the sentence.
+    """
+    with database.connect() as connection:
+        if tenant is None:
+            require_unrestricted(connection, database.schema, f"{doing} of all tenants")
+            yield connection
+            return
+        with scoped(database, connection, database.schema, tenant):
+            yield connection
 
 
 def missing(number: int, tenant: str | None) -> InputError:
