@@ -10,8 +10,8 @@ The modules are the verbs of the path:
 * read: ``scope`` and ``filters`` → ``search``, exactly or by the index as ``counts`` tell; ``recheck`` asks the source
   once more, ``why`` says what hides an entity.
 * ``answer``: ``reduce``, what a follow-up means and what of a question is worth searching for → ``search`` →
-  ``prompt`` → ``generate`` → ``cite``; ``anchors`` are how an answer names its sources. ``diagnose``: a report of Oracle → what is known of it.
-  ``searches`` is the log of what was asked.
+  ``prompt`` → ``generate`` → ``cite``; ``anchors`` are how an answer names its sources. ``diagnose``: a report of
+  Oracle → what is known of it. ``searches`` is the log of what was asked.
 * around it: ``provision`` with ``schema``, ``model`` and ``index``; ``security``; to look at sources, chunks, the queue
   and all of it ``check``, ``preview``, ``queue`` and ``status``; ``operations``
   and ``asking``, which are such methods of ``rag``.
