@@ -45,7 +45,7 @@ def test_the_request_is_a_chat_completion_and_the_answer_has_its_numbers() -> No
         Reply(completion("Because.", usage={"prompt_tokens": 12, "completion_tokens": 3}), headers=JSON)
     ) as server:
         generation = over_http(server, temperature=0.5, max_tokens=7).generate(prompt())
-    assert dataclasses.astuple(generation) == ("Because.", "m-1", "stop", 12, 3)
+    assert dataclasses.astuple(generation) == ("Because.", "m-1", "stop", 12, 3, "")
     [asked] = server.asked
     assert asked == {
         "path": "/v1/chat/completions", "model": "m", "temperature": 0.5, "max_tokens": 7,
@@ -315,7 +315,7 @@ def test_usage_may_come_behind_the_end_and_null_content_is_an_empty_answer() -> 
     with fake_llm(Reply(event(None, "length") + event("") + USAGE + DONE, headers=EVENTS)) as server:
         stream = over_http(server).stream(prompt())
         assert list(stream) == []
-    assert dataclasses.astuple(stream.generation) == ("", "m-1", "length", 5, 2)
+    assert dataclasses.astuple(stream.generation) == ("", "m-1", "length", 5, 2, "")
 
 
 def test_a_gateway_that_does_not_stream_is_understood() -> None:
