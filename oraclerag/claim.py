@@ -202,8 +202,8 @@ class Queue:
                 listed, binds = in_list(part)
                 cursor.arraysize = cursor.prefetchrows = len(part) + 1
                 cursor.execute(self._sql.with_names("hold", ids=listed), {**binds, "claim_token": claim.token})
-                for entity_id, fingerprint, content_hash, details_hash, chunks in cursor.fetchall():
-                    found[int(entity_id)] = Held(fingerprint, content_hash, details_hash, int(chunks))
+                for entity_id, fingerprint, content_hash, details_hash, chunks, tenant in cursor.fetchall():
+                    found[int(entity_id)] = Held(fingerprint, content_hash, details_hash, int(chunks), tenant)
         return found
 
     def settle(self, claim: Claim, entities: Iterable[Claimed]) -> None:

@@ -43,6 +43,7 @@ from oraclerag.merge import SLICE, Merge, Merged, Write
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.records import NO_TENANT, Claimed, DrainReport, Held, SourceKey, fingerprint_half
 from oraclerag.render import UNFORESEEN, blamed, read, rendered
+from oraclerag.searches import clear_entities
 from oraclerag.security import require_unrestricted
 from oraclerag.source import Source
 
@@ -406,6 +407,8 @@ class _Batch:
             if same_model and write.entity.entity_id in held and self._may(write.entity.source_type, now)
         ]
         merged = merge.apply(mine, held, self._claim.token)
+        gone = [write.entity for write in mine if write.takes_away(held[write.entity.entity_id])]
+        clear_entities(self._connection, self._schema, [(one.source_type, one.source_id) for one in gone])
         self._queue.settle(self._claim, [write.entity for write in mine])
         if mine:
             self._require_in_force(model)

@@ -59,6 +59,11 @@ class Write:
         details = _DETAILS.encode([values, moment, dict(document.metadata), own])
         object.__setattr__(self, "details_hash", text_hash(details))
 
+    def takes_away(self, before: Held) -> bool:
+        """Whether a tenant had the entity's text before and has it no longer: gone, empty, or another tenant's now."""
+        document = self.document
+        return before.chunks > 0 and (document is None or not self.chunks or document.tenant != before.tenant)
+
 
 @dataclass(frozen=True, slots=True)
 class Merged:

@@ -27,6 +27,7 @@ class Held:
     content_hash: str | None
     details_hash: str | None
     chunks: int
+    tenant: str | None = None
 
 
 def fingerprint_half(fingerprint: str | None, what: Literal["settings", "model"]) -> str | None:

@@ -95,7 +95,7 @@ WHERE DIRTY_ID IN (/*ids*/IDS) AND CLAIM = :claim_token
 
 -- name: hold
 -- The first statement of every write: what does not come back was taken over.
-SELECT e.ENTITY_ID, e.FINGERPRINT, e.CONTENT_HASH, e.DETAILS_HASH, e.CHUNKS FROM /*schema*/RAG_ENTITY e
+SELECT e.ENTITY_ID, e.FINGERPRINT, e.CONTENT_HASH, e.DETAILS_HASH, e.CHUNKS, e.TENANT_ID FROM /*schema*/RAG_ENTITY e
 WHERE e.ENTITY_ID IN (/*ids*/IDS) AND e.HOLDER = :claim_token
 ORDER BY e.ENTITY_ID
 FOR UPDATE SKIP LOCKED

@@ -642,3 +642,44 @@ def test_an_entity_under_no_tenant_is_deleted_and_one_that_moves_moves(tracker: 
     tracker.enqueue(1, tenant="beta")
     assert tracker.drain(sources={"task": source}).deleted == 1
     assert tracker.texts() == {}
+
+
+def test_logged_texts_go_with_an_entity_that_goes_or_moves_and_with_no_other(tracker: Tracker) -> None:
+    """Texts may be there whether the log is on or not; what still is as it was, or only changed, keeps them."""
+    source = SelectSource(dataclasses.replace(TASK, tenant="status"))
+    for number in (1, 2, 3, 4):
+        tracker.task(number, status="acme")
+        tracker.enqueue(number, tenant="acme")
+        tracker.sql(
+            "INSERT INTO RAG_SEARCH (TENANT_ID, KIND, ASKED_ROLE, OUTCOME, QUESTION, PROMPT, ANSWER) "
+            "VALUES ('acme', 'ask', 'anyone', 'answered', :question, 'prompt', 'answer')",
+            question=str(number),
+        )
+        for rank, entity in enumerate((number, 4), start=1):
+            tracker.sql(
+                "INSERT INTO RAG_SEARCH_HIT (SEARCH_ID, HIT_RANK, TENANT_ID, SOURCE_TYPE, SOURCE_ID, CHUNK_NO) "
+                "SELECT MAX(SEARCH_ID), :hit_rank, 'acme', 'task', :entity, 0 FROM RAG_SEARCH",
+                hit_rank=rank,
+                entity=str(entity),
+            )
+    tracker.connection.commit()
+
+    def kept() -> list[str]:
+        rows = tracker.sql("SELECT QUESTION, PROMPT, ANSWER FROM RAG_SEARCH ORDER BY SEARCH_ID")
+        assert len(rows) == 4
+        return [question for question, *texts in rows if texts == ["prompt", "answer"]]
+
+    tracker.drain(sources={"task": source})
+    tracker.sql("DELETE FROM task WHERE id = 1")
+    tracker.sql("UPDATE task SET status = 'beta' WHERE id = 2")
+    tracker.sql("UPDATE task SET title = 'another' WHERE id = 3")
+    for number in (1, 2, 3):
+        tracker.enqueue(number, tenant="acme")
+    report = tracker.drain(sources={"task": source})
+    assert (report.deleted, report.indexed) == (1, 2)
+    assert kept() == ["3", "4"]
+    tracker.sql("DELETE FROM task WHERE id = 4")
+    tracker.enqueue(4, tenant="acme")
+    tracker.drain(sources={"task": source})
+    assert kept() == []
+    assert tracker.sql("SELECT COUNT(*) FROM RAG_SEARCH_HIT") == [(8,)]
