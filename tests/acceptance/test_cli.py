@@ -422,6 +422,43 @@ def test_a_resolution_is_kept_found_and_removed(shell: Shell) -> None:
     assert "Tablespace Extension" in refused.stderr
 
 
+def test_an_incident_is_diagnosed_and_closed_by_the_command_that_is_printed(shell: Shell, tmp_path: Path) -> None:
+    report = tmp_path / "night" / "alert.log"
+    report.parent.mkdir()
+    report.write_text(
+        "2026-03-02T02:15:41.031000+01:00\nErrors in file /u01/PROD1_ora_1.trc:\n"
+        "ORA-01652: unable to extend temp segment by 128 in tablespace \x1b[31mTEMP[/red]\n"
+    )
+    asked = ("diagnose", str(report), "--env", "PROD-US-01", "--module", "AP", "--erp-version", "EBS R12.2.10")
+    first = shell.call(*asked)
+    assert (
+        "ORA-01652       1      3   unable to extend temp segment by 128 in tablespace ␛[31mTEMP[/red]" in first.stdout
+    )
+    assert "No case and no note that this scope may see names ORA-01652; --fallback" in first.stderr
+    assert "There is nothing that you may see" in first.stdout
+    assert "The report is kept as file:" in first.stderr
+    assert max(map(len, first.stdout.partition("== Once it is resolved")[0].splitlines())) <= 100
+    words = shlex.split(first.stdout.splitlines()[-1])
+    kept = shell.json(*(word.replace("WHAT RESOLVED IT", "Add a temporary file of 32 GB.") for word in words[1:]))
+    shell.call("worker", "--once")
+    second = shell.call(*asked)
+    assert f"resolution:{kept['id']}" in second.stdout
+    assert "names ORA-01652; same environment, version, module; not validated" in second.stdout
+    assert "> Add a temporary file of 32 GB. [^1]" in second.stdout
+    found = shell.json(*asked)
+    assert found["cases"][0]["hit"]["source"] == {"type": "resolution", "id": str(kept["id"]), "tenant": "main"}
+    assert (found["analysis"]["error_codes"], found["path"]["outcome"]) == (["ORA-01652"], "answered")
+    refused = shell.call("diagnose", str(report.parent), expect=1)
+    assert "Error: A report is one file; this is a folder." in refused.stderr
+    (tmp_path / "analysis.json").write_text('{"summary": "x", "other": 1}')
+    wrong = shell.call(*asked, "--analysis", str(tmp_path / "analysis.json"), expect=1)
+    assert "Error: Analysis: it has 1 unknown names." in wrong.stderr
+    report.unlink()
+    shell.call("resolution", "remove", str(kept["id"]), "--yes")
+    shell.call("ingest", "diagnostics", str(report.parent), "--prune", "--yes")
+    shell.call("worker", "--once")
+
+
 def _too_late(*_: object, **__: object) -> None:
     raise IndexingTimeout
 
