@@ -5,7 +5,9 @@ With ``-n`` a module's tests stay with one worker, so that what they share is ma
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,11 @@ pytest_plugins = ["pytester"]  # for the tests of our own plugin
 settings.register_profile("quick", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", settings.get_profile("quick"), max_examples=1000)
 settings.load_profile("quick")
+
+# Where the environment forbids byte code, every worker rewrites every test, and every process that a test starts compiles
+# the package: a sixth of a run. Byte code goes to __pycache__, as it does everywhere else.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 _ALONE = ("tests/local/interleavings/test_runs.py", "tests/local/test_migrate.py")
 """Long tests that share nothing of their module: each goes to whoever has time."""
