@@ -12,7 +12,7 @@ from tests.local.interleavings.world import ENTITIES, Installation, World
 
 pytestmark = pytest.mark.one_size("standard")
 
-RUNS, LONG = 63, 2500  # of one test
+RUNS, LONG = 16, 2500  # of one test: 128 by default, 20 000 at length
 
 
 def test_a_run_begins_with_what_is_indexed(stage: Installation) -> None:
