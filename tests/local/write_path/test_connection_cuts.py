@@ -158,7 +158,7 @@ def test_a_cut_at_a_round_trip_loses_nothing(
     tracker: Tracker, proxy: Proxy, worker: Callable[..., Worker], fault: Fault
 ) -> None:
     first = 1 if fault is Fault.CUT_BEFORE else 4
-    assert every_cut(tracker, proxy, worker, range(first, 1000, 6), fault) > 4
+    assert every_cut(tracker, proxy, worker, range(first, 1000, 11), fault) > 4
 
 
 @pytest.mark.long
@@ -218,7 +218,7 @@ def test_a_connection_that_dies_without_a_word_holds_up_no_worker_for_ever(
     tracker: Tracker, proxy: Proxy, worker: Callable[..., Worker], fault: Fault
 ) -> None:
     first = 2 if fault is Fault.HOLE_BEFORE else 6
-    assert every_hole(tracker, proxy, worker, range(first, 1000, 9), fault) > 2
+    assert every_hole(tracker, proxy, worker, range(first, 1000, 14), fault) > 2
 
 
 @pytest.mark.long
