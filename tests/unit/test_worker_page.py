@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import configparser
+import functools
 import re
 import shlex
 from pathlib import Path
@@ -21,6 +22,7 @@ PAGE = ROOT / "docs" / "worker.md"
 TEXT = PAGE.read_text("utf-8")
 
 
+@functools.cache
 def logged() -> list[tuple[list[str], set[str]]]:
     """Give the events of the code, by call: which it may be, and the names of its fields."""
     found: list[tuple[list[str], set[str]]] = [(["worker.ending"], set())]  # by a signal, past the log's handlers
