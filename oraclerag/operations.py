@@ -19,7 +19,6 @@ from oraclerag.provision import ProvisionReport, provision
 from oraclerag.records import SearchResult, SourceKey
 from oraclerag.scope import Scope
 from oraclerag.search import SearchOptions
-from oraclerag.searches.read import moment, of_tenant
 from oraclerag.source import Source, find, tenants_mapped
 
 if TYPE_CHECKING:
@@ -277,12 +276,9 @@ class Operations(Asking):
     ) -> searches.SearchStatistics:
         """Give the search log in figures, of one tenant or of all, since a time or in the last ``days``; no texts.
 
-        For a scope there is ``searches.stats``. Raises InputError, and RowsHidden where row security hides
-        other tenants.
+        For a scope: ``searches.stats``. Raises InputError, RowsHidden where row security hides other tenants.
         """
-        begin = None if since is None else moment(since, "since")
-        with of_tenant(self.database, tenant, "A count of the search log") as connection:
-            return searches.statistics(connection, self.database.schema, tenant=tenant, since=begin, days=days)
+        return searches.count(self.database, tenant=tenant, since=since, days=days)
 
     def purge_searches(
         self, older_than: dt.timedelta | None = None, *, tenant: str | None = None, texts_only: bool = False

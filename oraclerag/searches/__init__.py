@@ -10,7 +10,7 @@ from oraclerag.searches.clear import clear_entities, clear_tenant
 from oraclerag.searches.comparison import MovedHit, SearchReplay
 from oraclerag.searches.course import Asked, Course, Kind
 from oraclerag.searches.purge import SearchPurge, purge
-from oraclerag.searches.statistics import Figures, Latency, SearchStatistics, statistics
+from oraclerag.searches.statistics import Figures, Latency, SearchStatistics, count, statistics
 from oraclerag.searches.write import followed, keeping
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Searches",
     "clear_entities",
     "clear_tenant",
+    "count",
     "followed",
     "keeping",
     "purge",

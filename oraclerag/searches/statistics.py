@@ -12,11 +12,12 @@ from typing import Any
 
 import oracledb
 
-from oraclerag.database import bind_types, own_tables
+from oraclerag.database import Database, bind_types, own_tables
 from oraclerag.errors import InputError
+from oraclerag.searches.read import moment, of_tenant
 from oraclerag.statements import Statements
 
-__all__ = ["STEPS", "Figures", "Latency", "SearchStatistics", "statistics"]
+__all__ = ["STEPS", "Figures", "Latency", "SearchStatistics", "count", "statistics"]
 
 STEPS = ("follow_up", "reduce", "search", "prompt", "generate", "cite")
 """The steps of an answer whose times are logged; "total" is all of it."""
@@ -96,6 +97,19 @@ class SearchStatistics:
     tenants: tuple[Figures, ...] = ()
     kinds: tuple[Figures, ...] = ()
     generators: tuple[Figures, ...] = ()
+
+
+def count(
+    database: Database,
+    *,
+    tenant: str | None = None,
+    since: dt.datetime | dt.date | None = None,
+    days: int | None = None,
+) -> SearchStatistics:
+    """Like :func:`statistics`, for who runs the installation. Raises RowsHidden where row security hides tenants."""
+    begin = None if since is None else moment(since, "since")
+    with of_tenant(database, tenant, "A count of the search log") as connection:
+        return statistics(connection, database.schema, tenant=tenant, since=begin, days=days)
 
 
 def statistics(
