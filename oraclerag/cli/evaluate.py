@@ -94,10 +94,10 @@ def evaluate(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print tables in Markdown.")] = False,
     json: Json = False,
 ) -> None:
-    """Measure how well questions are answered whose answers are known.
+    """Measure how good search and answers are.
 
-    Asked as --owner, --group or --manager; every figure is from 0 to 1, with its interval of 95 %. Nothing of it is
-    logged.
+    By questions whose answers are known, asked as --owner, --group or --manager. Every figure is from 0 to 1, with its
+    interval of 95 %. Nothing of it is logged.
     """
     from oraclerag.evaluate.thresholds import broken, threshold, within
     from oraclerag.evaluate.variants import Variant, variant

@@ -1,9 +1,10 @@
 """How well an installation answers: questions with known answers are asked, and what comes is measured.
 
-``questions`` and ``collections`` read what to ask; ``run`` asks and scores, by ``matching``, ``measures``, ``contexts``
-and, where a language model judges, ``judge``; ``summary`` and ``intervals`` sum up; ``compare`` tells two settings
-apart, which ``variants`` name; ``thresholds`` hold an evaluation against bounds. ``search_log`` makes questions of what
-people said of answers, and the ``match_rate``. ``report`` has the records, ``tables`` shows them.
+``questions`` and ``collections`` read what to ask; ``run`` is the flow: ``asking``, then ``scoring`` by ``matching``,
+``measures``, ``contexts`` and, where a language model judges, ``judge``; ``summary`` and ``intervals`` sum up;
+``compare`` tells two settings apart, which ``variants`` name; ``thresholds`` hold an evaluation against bounds.
+``search_log`` makes questions of what people said of answers, and the ``match_rate``. ``report`` has the records,
+``tables`` shows them.
 """
 
 from __future__ import annotations

@@ -30,21 +30,24 @@ _PACKED = (".jsonl", ".jsonl.gz")
 _SPLIT = re.compile(r"[\w.-]+")
 
 
-def load(file: Path, *, source: str | None = None, queries: Path | None = None, split: str = "test") -> QuestionSet:
+def load(
+    file: str | Path, *, source: str | None = None, queries: str | Path | None = None, split: str = "test"
+) -> QuestionSet:
     """Read questions from lines of JSON, a folder or a file of judgements.
 
     ``source`` is the source whose ids the judgements of a collection name; without it they must be whole keys, such as
     ``task:42``. ``queries`` names the file of questions where it is not beside them, ``split`` the judgements of a
     folder. Raises InputError, which names file, line, rule and remedy.
     """
+    file, asked = Path(file), None if queries is None else Path(queries)
     if file.is_dir():
-        return _collection(_judgements_of(file, split), queries or _queries_near(file), source)
+        return _collection(_judgements_of(file, split), asked or _queries_near(file), source)
     if not file.exists():
         raise InputError(f"There is no file {str(file)!r}.")
     if file.suffix in (".tsv", ".qrels", ".txt"):
-        return _collection(file, queries or _queries_near(file.parent, file.parent.parent), source)
+        return _collection(file, asked or _queries_near(file.parent, file.parent.parent), source)
     if file.name.endswith(_PACKED):
-        if source is not None or queries is not None:
+        if source is not None or asked is not None:
             raise InputError("A source and a file of questions are said of judgements in TSV, not of lines of JSON.")
         return from_lines(file)
     raise InputError(

@@ -38,8 +38,8 @@ def match_rate(
     """Sum up when questions were asked (naive, UTC) and whether each found a match.
 
     There is a row for every week from the first to that of ``now`` (default: when the last was asked), also where
-    nothing was asked. A target is measured
-    over the four weeks before its end, or before now where that is earlier or the rate is to be held.
+    nothing was asked. A target is measured over the four weeks before its end, or before now where that is earlier or
+    the rate is to be held.
     """
     asked = sorted(rows)
     if not asked:
