@@ -83,7 +83,7 @@ def diagnose(
     ] = 100.0,
     json: Json = False,
 ) -> None:
-    """Find out what a report says, what is known of it, and the cited way out.
+    """Find the way out of what a report says.
 
     Errors and waits of a trace, log or report; the same error before, in this environment first, validated fixes before
     others; what notes say; and the command that keeps what resolved it.
