@@ -306,6 +306,32 @@ def test_the_toolkit_works_as_these_users(installation: Installation) -> None:
         assert [hit.source.id for hit in searcher.search("paid twice", scope=Scope(manager=True))] == ["1"]
 
 
+def test_what_is_asked_is_logged_and_cleared_by_these_users(installation: Installation) -> None:
+    """The searcher writes, reads and judges; the worker takes out what quotes a task that is gone."""
+    tracker = installation.tracker
+    tracker.clear()
+    tracker.task(1, "The invoice was paid twice", assignee_id=7)
+    tracker.enqueue(1)
+    owner = settings_of(installation.owner, replace(SOURCE, select=SOURCE.select.format(owner=installation.owner.user)))
+    settings = {role: replace(owner, **installation.settings(role)) for role in ROLES}  # type: ignore[arg-type]
+    scope = Scope(manager=True)
+    logging = replace(settings["SEARCHER"], searches_log_prompts=True)
+    with Rag(settings["WORKER"]) as worker, Rag(logging) as searcher:
+        assert worker.drain().indexed == 1
+        answer = searcher.ask("paid twice", scope=scope)
+        assert answer.search_id is not None
+        searcher.feedback(answer.search_id, True, scope=scope)
+        kept = searcher.searches.show(answer.search_id, scope=scope)
+        assert (kept.answer, kept.feedback) == (answer.text, True)
+        tracker.sql("DELETE FROM task")
+        tracker.enqueue(1)
+        assert worker.drain().deleted == 1
+        kept = searcher.searches.show(answer.search_id, scope=scope)
+        assert (kept.answer, kept.prompt, [hit.key for hit in kept.hits]) == (None, None, ["task:1:0"])
+    tracker.sql("DELETE FROM RAG_SEARCH")
+    tracker.connection.commit()
+
+
 def test_files_are_taken_in_and_indexed_by_these_users(installation: Installation, tmp_path: Path) -> None:
     installation.tracker.clear()
     owner = settings_of(installation.owner)

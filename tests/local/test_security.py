@@ -142,6 +142,13 @@ def test_resolutions_and_files_too(rag: Rag, told: list[str], tmp_path: Path) ->
     assert told == ["set main", "clear"] * (len(told) // 2)
 
 
+def test_what_is_asked_is_logged_for_its_tenant(rag: Rag, told: list[str]) -> None:
+    assert rag.search("late payments", scope=Scope(tenant="acme"), log=True).search_id is not None
+    assert told == ["set acme", "clear"] * 2, "searched, written"
+    with rag.database.transaction() as connection, connection.cursor() as cursor:
+        cursor.execute("DELETE FROM RAG_SEARCH")
+
+
 def test_nothing_is_sent_where_no_policy_stands(rag: Rag) -> None:
     with rag.database.connect() as connection:
         assert security.protection(connection, rag.database.schema) == security.Protection((), restricted=False)

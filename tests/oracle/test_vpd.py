@@ -179,6 +179,17 @@ def test_a_search_finds_its_tenant_and_leaves_no_scope_behind(stage: Stage, exac
                 assert seen(connection, stage.owner.user) == set()
 
 
+def test_what_is_asked_is_logged_in_its_tenant_and_seen_there_alone(stage: Stage, searcher: Rag) -> None:
+    answer = searcher.ask(QUESTION, scope=Scope(tenant="acme"))
+    assert answer.search_id is not None
+    searcher.feedback(answer.search_id, True, scope=Scope(tenant="acme"))
+    assert searcher.searches.show(answer.search_id, scope=Scope(tenant="acme", manager=True)).hits
+    with security.reading(searcher.database, "globex") as (connection, owner), connection.cursor() as cursor:
+        for table in ("RAG_SEARCH", "RAG_SEARCH_HIT"):
+            cursor.execute(f"SELECT COUNT(*) FROM {owner}.{table} WHERE SEARCH_ID = :1", [answer.search_id])
+            assert cursor.fetchone() == (0,)
+
+
 def test_a_borrowed_connection_is_given_back_as_it_was(stage: Stage, searcher: Rag) -> None:
     with stage.users["SEARCHER"].connect() as connection:
         assert len(searcher.search(QUESTION, scope=Scope(tenant="acme"), k=5, connection=connection)) == 5

@@ -136,7 +136,7 @@ class Tracker:
     def clear(self) -> None:
         """Empty every table and forget what a worker knew."""
         self.connection.rollback()
-        for table in ("RAG_DIRTY", "RAG_ENTITY", "task_comment", "task", "sprint"):
+        for table in ("RAG_DIRTY", "RAG_ENTITY", "RAG_SEARCH", "task_comment", "task", "sprint"):
             self.sql(f"DELETE FROM {table}")
         self.sql("DELETE FROM RAG_SETTING WHERE SCOPE_NAME <> '*'")
         self.connection.commit()
