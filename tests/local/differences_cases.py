@@ -49,6 +49,17 @@ class Refusal:
     setup: tuple[str, ...] = ()
 
 
+def _access_is_listed(connection: oracledb.Connection, _: Connect) -> bool:
+    """Whether it is an access control list that keeps a statement from a port at which nobody listens."""
+    params = {"provider": "ollama", "host": "local", "url": "http://127.0.0.1:1/api/generate", "model": "m"}
+    with connection.cursor() as cursor:
+        try:
+            cursor.execute("SELECT DBMS_VECTOR.UTL_TO_GENERATE_TEXT('x', JSON(:p)) FROM dual", p=json.dumps(params))
+        except oracledb.DatabaseError as error:
+            return "ORA-24247" in str(error)
+    raise AssertionError("somebody listens")
+
+
 def outcome(connection: oracledb.Connection, statement: str) -> int:
     """Run a statement to its end; give ALLOWED or Oracle's number."""
     with connection.cursor() as cursor:
@@ -355,6 +366,7 @@ CASES: tuple[Case, ...] = (
         ALLOWED,
         (TABLE, "BEGIN DBMS_STATS.GATHER_TABLE_STATS(USER, 'T'); END;"),
     ),
+    Case("text-generation", _access_is_listed, False, True),
     Case(
         "hints",
         lambda connection, _: (
@@ -546,6 +558,28 @@ REFUSALS: tuple[Refusal, ...] = (
         "VECTOR_CHUNKS with OVERLAP or NORMALIZE",
         "SELECT c.CHUNK_TEXT FROM d, VECTOR_CHUNKS(d.x BY CHARACTERS MAX 100 OVERLAP 10 SPLIT BY NONE) c",
         setup=(_TEXT,),
+    ),
+    Refusal(
+        "Functions",
+        "UTL_TO_GENERATE_TEXT in anything but a query of DUAL alone",
+        "SELECT DBMS_VECTOR.UTL_TO_GENERATE_TEXT('x', JSON('{}')) FROM t WHERE 0 = 1",
+        "a block that loops",
+        setup=_T,
+    ),
+    Refusal(
+        "Functions",
+        "UTL_TO_GENERATE_TEXT by other providers than openai and ollama",
+        """SELECT DBMS_VECTOR.UTL_TO_GENERATE_TEXT('x', JSON('{"provider": "cohere", "url": "http://127.0.0.1:1/"}'))"""
+        " FROM dual",
+        oracle=(20002, 20003),
+    ),
+    Refusal(
+        "Functions",
+        "UTL_TO_GENERATE_TEXT of other hosts than this one, or over https",
+        """SELECT DBMS_VECTOR.UTL_TO_GENERATE_TEXT('x', JSON('{"provider": "ollama", "host": "local","""
+        """ "url": "http://elsewhere.example/", "model": "m"}')) FROM dual""",
+        "a gateway on this machine",
+        oracle=(20002,),
     ),
     Refusal("Functions", "UNISTR", "SELECT UNISTR('\\00e9') FROM dual"),
     Refusal("Functions", "TO_NCLOB", "SELECT TO_NCLOB('x') FROM dual", number=904),

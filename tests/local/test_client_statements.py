@@ -210,7 +210,7 @@ SEARCHES = [
     refused("rerank", "SELECT PREDICTION(m USING :q AS DATA1, :d AS DATA2) FROM dual", 40284, {"q": "a", "d": "b"}, reason="so does Oracle where there is no such model"),
     refused("chunks", "select t.column_value from dbms_vector_chain.utl_to_chunks(:content, json(:params)) t", 3001, {"content": TEXT, "params": "{}"}, reason="chunking in the database"),
     refused("text of a document", "select dbms_vector_chain.utl_to_text(t.text, json(:p)) mdata, t.ROWID from docs t", 3001, {"p": "{}"}, reason="Oracle Text"),
-    refused("generation", "SELECT DBMS_VECTOR_CHAIN.UTL_TO_GENERATE_TEXT(:i, JSON(:p)) AS o FROM DUAL", 3001, {"i": "x", "p": "{}"}, reason="external services"),
+    refused("generation", "SELECT DBMS_VECTOR_CHAIN.UTL_TO_GENERATE_TEXT(:i, JSON(:p)) AS o FROM DUAL", 20000, {"i": "x", "p": json.dumps({"provider": "openai", "credential_name": "C", "url": "http://127.0.0.1:1/v1", "model": "m"})}, reason="so does Oracle where there is no such credential"),
     refused("hybrid search", "SELECT DBMS_HYBRID_VECTOR.SEARCH(json(:p))", 3001, {"p": "{}"}, reason="Oracle Text"),
     refused("contains", "SELECT SCORE(1) score, id FROM docs WHERE CONTAINS(text, :q, 1) > 0 ORDER BY score DESC FETCH FIRST 3 ROWS ONLY", 20000, {"q": "a"}, reason="so does Oracle where the column has no text index"),
 ]  # fmt: skip

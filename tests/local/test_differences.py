@@ -129,6 +129,7 @@ DETECTED: list[tuple[str, set[str]]] = [
     ("SELECT id, SCORE(1) FROM t WHERE CONTAINS(b, :q, 1) > 0", {"oracle-text"}),
     ("SELECT contains AS score FROM t", set()),
     ("BEGIN CTX_DDL.SYNC_INDEX('I'); END;", {"oracle-text"}),
+    ("SELECT DBMS_VECTOR.UTL_TO_GENERATE_TEXT(:d, :p) FROM dual", {"text-generation"}),
     ("CREATE INDEX i ON t (b) INDEXTYPE IS CTXSYS.CONTEXT", {"oracle-text"}),
     ("ALTER TABLE t SHRINK SPACE", {"space"}),
     ("ALTER INDEX i COALESCE", {"space"}),

@@ -31,6 +31,7 @@ NAMES = {
     "keys": "(:type0, :key0), (:type1, :key1)",
     "model": "TINY_1A2B3C4D",
     "names": ":name0, :name1",
+    "package": "DBMS_VECTOR",
     "partitions": "10",
     "seen": "SELECT s.RESOLUTION_ID FROM RAG_RESOLUTION s WHERE s.TENANT_ID = :scope_tenant",
     "source": ":source",

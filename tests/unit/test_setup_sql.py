@@ -25,9 +25,11 @@ def test_the_scripts_are_those_that_the_documentation_names() -> None:
     assert SCRIPTS == [
         "container.sql",
         "create_user.sql",
+        "credential.sql",
         "data_grants.sql",
         "drop_all.sql",
         "grant_users.sql",
+        "network_acl.sql",
         "vpd.sql",
         "vpd_remove.sql",
     ]
@@ -125,3 +127,22 @@ def test_drop_all_asks_first() -> None:
     assert block.startswith("DECLARE")
     assert "IF 'TYPED' <> 'DROP'" in block
     assert "'RAG.' || model.PHYSICAL_NAME" in block
+
+
+def test_the_key_of_a_language_model_is_asked_for_and_put_in_the_place_of_another() -> None:
+    text = (SETUP / "credential.sql").read_text("utf-8")
+    assert re.search(r"^ACCEPT rag_key CHAR PROMPT '.+' HIDE$", text, re.MULTILINE)
+    [block] = sent("credential.sql")
+    assert """JSON('{"access_token": "TYPED"}')""" in block
+    assert block.index("DBMS_VECTOR.DROP_CREDENTIAL(") < block.index("DBMS_VECTOR.CREATE_CREDENTIAL(")
+
+
+def test_the_database_may_reach_one_port_of_one_host_and_no_more() -> None:
+    grant, host, wallet = sent("network_acl.sql")
+    assert grant == "GRANT CREATE CREDENTIAL TO RAG"
+    assert "host       => 'api.openai.com'" in host
+    assert host.count("443") == 4  # asked for, and appended, as both ends of the range
+    assert re.findall(r"XS\$NAME_LIST\((.+?)\)", host + wallet) == ["'connect'", "'use_client_certificates'"]
+    assert "IF 'NONE' <> 'NONE' THEN" in wallet
+    for block in (host, wallet):
+        assert block.index("IF found = 0 THEN") < block.index("APPEND_"), "it can be run again"

@@ -338,6 +338,14 @@ DIFFERENCES: tuple[Difference, ...] = (
         lambda r: r.follows("CONTAINS", "(") or r.follows("INDEXTYPE", "IS") or "CTX_DDL" in r.words,
     ),
     Difference(
+        "text-generation",
+        "Text by language models",
+        "UTL_TO_GENERATE_TEXT reaches every port of this machine, whoever calls it, and asks once for a statement; what"
+        " the endpoint says of an error is left out",
+        "asks for every row, and reaches what an access control list lets the user reach (ORA-24247)",
+        lambda r: "UTL_TO_GENERATE_TEXT" in r.words,
+    ),
+    Difference(
         "hints",
         "Hints",
         "read and passed over; plans are PostgreSQL's",

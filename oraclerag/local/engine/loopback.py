@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import http.client
 import ipaddress
-import json
 import socket
 import threading
 import time
@@ -17,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from oraclerag.local.engine.texts import json_text
 from oraclerag.local.interface import OraError
 
 __all__ = ["MAX_ANSWER", "Answer", "post"]
@@ -57,8 +57,8 @@ class _Request:
             self._connection.connect()
             self._socket = self._connection.sock  # the connection forgets it when an answer is to be its last
             self._connection.request("POST", path, body, headers)
-            response = self._connection.getresponse()
-            self.answer = Answer(response.status, response.read(MAX_ANSWER + 1))
+            with contextlib.closing(self._connection.getresponse()) as response:
+                self.answer = Answer(response.status, response.read(MAX_ANSWER + 1))
         except (OSError, http.client.HTTPException) as error:
             self.error = error
         finally:
@@ -86,7 +86,7 @@ def post(url: str, tree: Any, *, token: str | None, seconds: float, heed: Callab
     headers = {"Host": parts.netloc, "Content-Type": "application/json", "Accept": "application/json"}
     if token is not None:
         headers["Authorization"] = f"Bearer {token}"
-    body = json.dumps(tree, ensure_ascii=False).encode("utf-8", "replace")
+    body = json_text(tree).encode()
     deadline = time.monotonic() + seconds
     refused: Exception | None = None
     for address in addresses:

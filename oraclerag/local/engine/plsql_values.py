@@ -37,6 +37,7 @@ _FAMILIES = {
     "BINARY_DOUBLE": OraType.BINARY_DOUBLE,
     "BINARY_FLOAT": OraType.BINARY_FLOAT,
 }
+_JSON_OBJECTS = frozenset({"JSON_ELEMENT_T", "JSON_OBJECT_T", "JSON_ARRAY_T", "JSON_SCALAR_T", "JSON_KEY_LIST"})
 _DIGITS = Context(prec=60)
 
 
@@ -80,6 +81,8 @@ def variable_type(text: str) -> VariableType:
         reader = Reader("VARCHAR2" + text[reader.peek().end :])
     if reader.sees("SYS_REFCURSOR"):
         raise unsupported("REF CURSOR variables", reader.position)
+    if reader.word() in _JSON_OBJECTS:
+        raise unsupported(f"variables of type {reader.word()}", reader.position)
     try:
         kind = read_type(reader, LONGEST)
     except OraError as error:
