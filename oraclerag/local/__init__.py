@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 _NAME_TAKEN = 1920
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,62}")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,127}")
 
 
 class NotRunning(RuntimeError):

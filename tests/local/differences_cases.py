@@ -453,7 +453,6 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("Types", "BFILE", "CREATE TABLE y (x BFILE)"),
     Refusal("Types", "XMLTYPE", "CREATE TABLE y (x XMLTYPE)"),
     Refusal("Types", "objects and collections", "CREATE TYPE o AS OBJECT (a NUMBER)"),
-    Refusal("Names", "longer than 63 bytes", f"CREATE TABLE {'n' * 64} (a NUMBER)"),
     Refusal("Names", "other NLS_SORT than BINARY", "ALTER SESSION SET NLS_SORT = GERMAN"),
     Refusal("Names", "other NLS_COMP than BINARY", "ALTER SESSION SET NLS_COMP = LINGUISTIC"),
     Refusal(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from oraclerag.local.engine.aggregates import SortKey
 from oraclerag.local.engine.scope import Column, Columns, Scope
 from oraclerag.local.engine.tree import Node, NodeKind, Output
-from oraclerag.local.engine.words import check_name, quote
+from oraclerag.local.engine.words import check_length, quote
 from oraclerag.local.interface import OraError
 
 
@@ -377,7 +377,7 @@ def output_columns(query: Query, position: int) -> tuple[tuple[str, Node], ...]:
             raise OraError(998, "must name this expression with a column alias", position)
         else:
             found.append((item.name, item.node))
-    names = [check_name(name, position) for name, _ in found]
+    names = [check_length(name, position) for name, _ in found]
     if len(set(names)) < len(names):
         raise OraError(957, "duplicate column name", position)
     return tuple(found)

@@ -13,6 +13,7 @@ from oraclerag.local.engine.dictionary import Dictionary
 from oraclerag.local.engine.embedding import Embedder
 from oraclerag.local.engine.grants import ADMINISTRATOR, DEVELOPER
 from oraclerag.local.engine.lexer import tokenize
+from oraclerag.local.engine.long_names import stored
 from oraclerag.local.engine.plan import Names, Plan
 from oraclerag.local.engine.privileges import Rights
 from oraclerag.local.engine.session import Session
@@ -64,7 +65,10 @@ class Database:
         """
         name = name.upper()
         with psycopg.connect(self.conninfo, autocommit=True) as connection, connection.transaction():
-            connection.execute(compose.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(compose.Identifier(name)))
+            schema = stored(name)
+            connection.execute(compose.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(compose.Identifier(schema)))
+            if schema != name:
+                connection.execute("INSERT INTO ora.long_names VALUES (%s, %s) ON CONFLICT DO NOTHING", (schema, name))
             new = connection.execute(
                 "INSERT INTO ora.users (name, password) VALUES (%s, %s)"
                 " ON CONFLICT (name) DO UPDATE SET password = excluded.password RETURNING xmax = 0",

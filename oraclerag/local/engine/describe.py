@@ -63,19 +63,25 @@ Notes = Callable[[int, int], ColumnNote]
 
 
 def describe(
-    result: PGresult, headings: Sequence[str | None] | None, notes: Notes, own: Oids, string_limit: int
+    result: PGresult,
+    headings: Sequence[str | None] | None,
+    name_of: Callable[[str], str],
+    notes: Notes,
+    own: Oids,
+    string_limit: int,
 ) -> tuple[Column, ...]:
     """Describe the columns of a result.
 
-    ``headings`` replace PostgreSQL's names where they are given, as its names end at 63 bytes. ``string_limit`` is
-    MAX_STRING_SIZE in bytes, the length of text that has none. ORA-00932 for a type that Oracle has not.
+    ``headings`` replace PostgreSQL's names where they are given; ``name_of`` gives a name for what PostgreSQL calls it.
+    ``string_limit`` is MAX_STRING_SIZE in bytes, the length of text that has none. ORA-00932 for a type that Oracle
+    has not.
     """
     count = result.nfields
     if headings is None or len(headings) != count:
         headings = [None] * count
     columns = []
     for place, heading in enumerate(headings):
-        name = heading if heading is not None else (result.fname(place) or b"").decode()
+        name = heading if heading is not None else name_of((result.fname(place) or b"").decode())
         table = result.ftable(place)
         note = notes(table, result.ftablecol(place)) if table else NO_NOTE
         columns.append(column(name, result.ftype(place), result.fmod(place), note, own, string_limit))

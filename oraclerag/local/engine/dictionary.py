@@ -14,6 +14,7 @@ from oraclerag.local.engine import oids as pg
 from oraclerag.local.engine.commands import Command, ConnectionLost, Statement
 from oraclerag.local.engine.describe import NO_NOTE, ColumnNote
 from oraclerag.local.engine.grants import Grants
+from oraclerag.local.engine.long_names import LongNames, stored
 from oraclerag.local.engine.oids import Oids
 from oraclerag.local.engine.pipeline import Connection
 from oraclerag.local.engine.set_form import Target
@@ -36,7 +37,7 @@ FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_rewrite w 
 JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid AND d.refclassid = 'pg_class'::regclass
   AND d.refobjid <> c.oid
 JOIN pg_class b ON b.oid = d.refobjid AND b.relkind IN ('r', 'v') JOIN pg_namespace bn ON bn.oid = b.relnamespace
-LEFT JOIN ora.synonyms s ON s.owner = n.nspname AND s.name = c.relname
+LEFT JOIN ora.synonyms s ON s.owner = ora.name_of(n.nspname) AND s.name = ora.name_of(c.relname)
 WHERE n.nspname = $1 AND c.relname = $2 AND bn.nspname <> 'ora'
 """
 _REPLACED = """
@@ -68,7 +69,7 @@ _TARGET = """
 SELECT c.relkind = 'r' AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attgenerated <> ''),
   EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal),
   EXISTS (SELECT FROM pg_constraint f WHERE f.conrelid = c.oid AND f.confrelid = c.oid AND f.contype = 'f'),
-  ARRAY(SELECT COALESCE(a.attname::text, '*') FROM pg_index i CROSS JOIN unnest(i.indkey) k (number)
+  ARRAY(SELECT COALESCE(ora.name_of(a.attname), '*') FROM pg_index i CROSS JOIN unnest(i.indkey) k (number)
     LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number AND k.number > 0
     WHERE i.indrelid = c.oid AND i.indisunique)
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -127,6 +128,7 @@ class Dictionary:
         self._connection = Connection(self._conninfo)
         self._answers: dict[tuple[str, ...], Any] = {}
         self.epoch = 0
+        self.long_names = LongNames(self._long_name)
         found = {name: int(oid) for name, oid in self._rows(self._connection.simple(_OWN_TYPES.encode()))}
         self._predefined = tuple(self._ask(_PRIVILEGES, "t"))
         self.own = Oids(found["varchar2"], found["clob"], found["blob"], found["odate"], found["vector"])
@@ -159,7 +161,7 @@ class Dictionary:
         """Find a table or view."""
 
         def find() -> Relation | None:
-            rows = self._ask(_COLUMNS, schema, table)
+            rows = self._ask(_COLUMNS, stored(schema), stored(table))
             if not rows:
                 return None
             return Relation(rows[0][2] == "v", tuple((name, self.type_name(int(oid))) for name, oid, _ in rows))
@@ -170,18 +172,18 @@ class Dictionary:
         """Tell what a view reads; the dictionary's views are left out."""
 
         def find() -> Bases:
-            rows = self._ask(_BASES, schema, view)
+            rows = self._ask(_BASES, stored(schema), stored(view))
             return Bases(any(row[2] == "t" for row in rows), tuple((str(row[0]), str(row[1])) for row in rows))
 
         return self._kept(("bases", schema, view), find)
 
     def is_replaced(self, schema: str, view: str) -> bool:
         """Whether DML on a view is done by INSTEAD OF triggers."""
-        return self._kept(("replaced", schema, view), lambda: bool(self._ask(_REPLACED, schema, view)))
+        return self._kept(("replaced", schema, view), lambda: bool(self._ask(_REPLACED, stored(schema), stored(view))))
 
     def is_sequence(self, schema: str, name: str) -> bool:
         """Whether there is a sequence of this name."""
-        return self._kept(("sequence", schema, name), lambda: bool(self._ask(_SEQUENCE, schema, name)))
+        return self._kept(("sequence", schema, name), lambda: bool(self._ask(_SEQUENCE, stored(schema), stored(name))))
 
     def grants(self) -> Grants:
         """Give who holds which privileges."""
@@ -191,7 +193,7 @@ class Dictionary:
         """Tell how the CONTEXT index over a column is synchronised: COMMIT or MANUAL; None where there is none."""
 
         def find() -> str | None:
-            rows = self._ask(_TEXT_INDEX, schema, table, column)
+            rows = self._ask(_TEXT_INDEX, stored(schema), stored(table), column)
             return str(rows[0][0]) if rows else None
 
         return self._kept(("text index", schema, table, column), find)
@@ -226,14 +228,14 @@ class Dictionary:
         """Give the columns GENERATED ALWAYS AS IDENTITY."""
         return self._kept(
             ("identities", schema, table),
-            lambda: frozenset(str(name) for (name,) in self._ask(_ALWAYS, schema, table)),
+            lambda: frozenset(str(name) for (name,) in self._ask(_ALWAYS, stored(schema), stored(table))),
         )
 
     def target(self, schema: str, table: str) -> Target:
         """Tell what rows of an array of DML on a table or view may notice of one another."""
 
         def find() -> Target:
-            rows = self._ask(_TARGET, schema, table)
+            rows = self._ask(_TARGET, stored(schema), stored(table))
             if not rows:
                 return Target()
             plain, triggers, itself, unique = rows[0]
@@ -270,6 +272,10 @@ class Dictionary:
         rows = self._ask("SELECT password FROM ora.users WHERE name = $1", user)
         return str(rows[0][0]) if rows else None
 
+    def _long_name(self, digest: str) -> str | None:
+        rows = self._ask("SELECT name FROM ora.long_names WHERE stored = $1", digest)
+        return str(rows[0][0]) if rows else None
+
     def _kept(self, key: tuple[str, ...], find: Callable[[], _T]) -> _T:
         answers = self._answers
         if key not in answers:
@@ -283,7 +289,11 @@ class Dictionary:
     def _ask(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
         encoded = [value.encode() for value in values]
         asked = Statement(statement.encode(), encoded, (0,) * len(values), (0,) * len(values), result_format=0)
-        return self._rows(self._pipeline([asked])[0])
+        name = self.long_names.name
+        return [
+            tuple(None if cell is None else name(cell) for cell in row)
+            for row in self._rows(self._pipeline([asked])[0])
+        ]
 
     def _pipeline(self, commands: Sequence[Command]) -> list[PGresult]:
         """Run commands that may be run twice: PostgreSQL ends all connections when one of its processes is killed."""

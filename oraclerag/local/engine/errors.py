@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from oraclerag.local.engine.commands import OWN_ERROR, PgError
+from oraclerag.local.engine.long_names import LongNames
 from oraclerag.local.interface import OraError
 
 _IDENTIFIER = re.compile(r'"((?:[^"]|"")+)"')
@@ -39,20 +40,19 @@ class Context:
         return match[1].upper() if match else ""
 
 
-def ora_error(error: PgError, context: Context) -> OraError:
-    """Give the Oracle error of a PostgreSQL error."""
+def ora_error(error: PgError, context: Context, names: LongNames) -> OraError:
+    """Give the Oracle error of a PostgreSQL error; ``names`` are what long names are said by."""
     if error.state == OWN_ERROR:
-        return OraError(int(error.detail), error.message)
+        return OraError(int(error.detail), names.text(error.message))
     trigger = _IN_TRIGGER.search(error.context) if error.state in _GONE else None
     if trigger is not None:  # it compiled once, and what it names is no longer there
-        return OraError(
-            4098, f"trigger '{trigger[1] or context.schema}.{trigger[2]}' is invalid and failed re-validation"
-        )
+        name = names.text(f"{trigger[1] or context.schema}.{trigger[2]}")
+        return OraError(4098, f"trigger '{name}' is invalid and failed re-validation")
     rule = _RULES.get(error.state)
     found = rule(error, context) if rule is not None else None
     if found is None:
         return OraError(604, f"error occurred at recursive SQL level 1: PostgreSQL {error.state}: {error.message}")
-    number, message = found
+    number, message = found[0], names.text(found[1])
     return OraError(number, message, _position(number, message, context))
 
 

@@ -240,6 +240,7 @@ class Executor:
             known = prepared.described[plan.headings] = describe(
                 prepared.description,
                 plan.headings,
+                self._dictionary.long_names.name,
                 self._dictionary.note,
                 self._dictionary.own,
                 self._environment.string_limit,
@@ -311,7 +312,7 @@ class Executor:
             try:
                 result = connection.guarded([Text(b"FETCH FORWARD %d FROM %s" % (count, name.encode()))])[0]
             except PgError as error:
-                raise ora_error(error, context) from None
+                raise ora_error(error, context, self._dictionary.long_names) from None
             return ResultRows([result], columns, prepared, self._dictionary.own, self._environment.zone)
 
         def close() -> None:
@@ -411,7 +412,8 @@ class Executor:
                     result.returned.append(self._returned(done, sources, targets))
                 except OraError as error:
                     raise _NotReturned(place, error) from None
-        errors = [RowError(offset, ora_error(error, context)) for offset, error in outcome.failures]
+        names = self._dictionary.long_names
+        errors = [RowError(offset, ora_error(error, context, names)) for offset, error in outcome.failures]
         if batch_errors:
             result.errors = errors
         elif errors:

@@ -35,7 +35,8 @@ class Host(EngineSession, Protocol):
         """Run one PostgreSQL statement of the engine's own (``$1``, ``$2``, …) and give its rows.
 
         Runs in the session's transaction if one is open, else by itself; integers, booleans, text and bytea come
-        back as Python values, everything else as text.
+        back as Python values, everything else as text. Names come back as Oracle knows them; one that is compared with
+        PostgreSQL's catalog goes there as :func:`oraclerag.local.engine.long_names.stored` gives it.
         """
         ...
 

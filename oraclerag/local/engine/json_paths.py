@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from oraclerag.local.engine.long_names import stored
 from oraclerag.local.interface import OraError
 
 _NAME = re.compile(r"[^\W\d][\w$]*|\d+\w*")
@@ -94,7 +95,15 @@ def convert(path: str, position: int) -> JsonPath:
         else:
             raise _wrong(path, position)
     variables = tuple(found.group(1) for found in _VARIABLE.finditer(text) if found.group(1))
-    return JsonPath("".join(out), tuple(steps) if steps is not None else None, None, variables)
+    made = "".join(out)
+    if any(stored(name) != name for name in variables):
+        made = _VARIABLE.sub(_stored_variable, made)
+    return JsonPath(made, tuple(steps) if steps is not None else None, None, variables)
+
+
+def _stored_variable(found: re.Match[str]) -> str:
+    name = found.group(1)
+    return found[0] if name is None or stored(name) == name else f'$"{stored(name)}"'
 
 
 def _append_filter(out: list[str], condition: str, position: int) -> None:

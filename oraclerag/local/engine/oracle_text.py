@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from oraclerag.local.engine.long_names import stored
 from oraclerag.local.engine.plan import Names
 from oraclerag.local.engine.scope import Column, Scope
 from oraclerag.local.engine.tree import Node, Output, walk
@@ -58,7 +59,8 @@ class Contains(Node):
         source = self.column.source
         assert source is not None  # noqa: S101 - _index has seen it
         table = quote_text(f"{quote(source.schema)}.{quote(source.table)}")
-        output.pieces.append(f"(SELECT ora.text_search({table}::regclass, {quote_text(self.column.chain[-1])}, (")
+        column = quote_text(stored(self.column.chain[-1]))
+        output.pieces.append(f"(SELECT ora.text_search({table}::regclass, {column}, (")
         self.query.write(output)
         output.pieces.append(")::text))")
 

@@ -17,6 +17,7 @@ from oraclerag.local.engine.ddl.indexes import rebuild
 from oraclerag.local.engine.ddl.text_indexes import sync_index
 from oraclerag.local.engine.ddl.vector_indexes import GRAPH, PARTITIONS, VectorIndex, statements
 from oraclerag.local.engine.host import Host
+from oraclerag.local.engine.long_names import stored
 from oraclerag.local.engine.reader import Reader, qualified, unsupported
 from oraclerag.local.interface import OraError, OraType
 
@@ -153,7 +154,7 @@ def _gather_schema(host: Host, arguments: Arguments) -> None:
     rows = host.ask(
         "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
         " WHERE n.nspname = $1 AND c.relkind = 'r'",
-        owner,
+        stored(owner),
     )
     host.change([f"ANALYZE {qualified(owner, row[0])}" for row in rows])
 

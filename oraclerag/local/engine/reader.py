@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import NoReturn
 
 from oraclerag.local.engine.lexer import Token, tokenize
-from oraclerag.local.engine.words import RESERVED, check_name, quote
+from oraclerag.local.engine.words import RESERVED, check_length, quote
 from oraclerag.local.interface import OraError
 
 
@@ -112,10 +112,10 @@ class Reader:
         token = self.peek()
         if token.kind == "quoted":
             self.advance()
-            return check_name(token.value, token.position)
+            return check_length(token.value, token.position)
         if token.kind == "word" and token.value not in RESERVED:
             self.advance()
-            return check_name(token.value, token.position)
+            return check_length(token.value, token.position)
         if token.kind == "invalid":
             raise OraError(911, f"'{token.text}': invalid character", token.position)
         raise OraError(number, message, token.position)

@@ -15,9 +15,11 @@ from oraclerag.local.engine import oids as pg
 from oraclerag.local.engine.commands import Cancelled, Command, ConnectionLost, PgError, Statement
 from oraclerag.local.engine.errors import Context, ora_error
 from oraclerag.local.engine.execution import Executor
+from oraclerag.local.engine.long_names import LongNames, written
 from oraclerag.local.engine.pipeline import Connection
 from oraclerag.local.engine.plan import Access, Names, Plan
 from oraclerag.local.engine.privileges import Rights
+from oraclerag.local.engine.reader import literal
 from oraclerag.local.engine.same_names import apart, differ
 from oraclerag.local.engine.session_settings import Environment, SessionSettings, connection_options
 from oraclerag.local.engine.words import quote
@@ -75,6 +77,11 @@ class Session:
     def in_transaction(self) -> bool:
         """Whether there is uncommitted work."""
         return not self._connection.idle
+
+    @property
+    def long_names(self) -> LongNames:
+        """The way back from what stands for a long name in PostgreSQL."""
+        return self._database.dictionary.long_names
 
     @property
     def names(self) -> Names:
@@ -189,7 +196,7 @@ class Session:
                 self._settings.committed()
             except PgError as error:
                 self._settings.rolled_back()
-                cause = ora_error(error, Context(schema=self.schema))
+                cause = ora_error(error, Context(schema=self.schema), self.long_names)
                 raise OraError(2091, f"transaction rolled back\n{cause}") from None
             finally:
                 self._end_transaction()
@@ -230,7 +237,7 @@ class Session:
                 self._probing = None
                 self._database.dictionary.changed()
                 self._catalog_touched = not self._connection.idle
-            return _text_rows(result)
+            return _text_rows(result, self.long_names.name)
 
     def heed_client(self) -> None:
         """Raise ORA-01013 when the client asks to stop: for work that waits for no statement."""
@@ -241,7 +248,7 @@ class Session:
         """Run the PostgreSQL statements of one DDL statement in one transaction of their own."""
         self.commit()
         with self._call("", ddl=statements):
-            text = f"BEGIN; SET LOCAL lock_timeout = '{_DDL_WAIT}'; {'; '.join(statements)}; COMMIT"
+            text = f"BEGIN; SET LOCAL lock_timeout = '{_DDL_WAIT}'; {'; '.join(_with_names(statements))}; COMMIT"
             try:
                 self._connection.simple(text.encode(), stoppable=True)
             except (PgError, Cancelled) as error:
@@ -369,13 +376,20 @@ class _Call:
         if error is None:
             return
         if isinstance(error, PgError):
-            raise ora_error(error, self._context) from None
+            raise ora_error(error, self._context, self._session.long_names) from None
         if isinstance(error, Cancelled):
             raise OraError(1013, "user requested cancel of current operation") from None
         if isinstance(error, ConnectionLost | OperationalError):
             raise OraError(3113, "end-of-file on communication channel") from None
         if isinstance(error, RecursionError):
             raise OraError(3001, "unimplemented feature: statements nested this deeply") from None
+
+
+def _with_names(statements: Sequence[str]) -> list[str]:
+    """Have the long names in the statements of DDL remembered in its transaction."""
+    rows = ", ".join(f"({literal(digest)}, {literal(name)})" for digest, name in sorted(written(statements).items()))
+    kept = [f"INSERT INTO ora.long_names (stored, name) VALUES {rows} ON CONFLICT DO NOTHING"] if rows else []
+    return [*kept, *statements]
 
 
 def _text(statement: str) -> Command:
@@ -389,8 +403,8 @@ _READERS: dict[int, Callable[[str], Any]] = {
 }
 
 
-def _text_rows(result: PGresult) -> list[tuple[Any, ...]]:
-    readers = [_READERS.get(result.ftype(place), str) for place in range(result.nfields)]
+def _text_rows(result: PGresult, name: Callable[[str], str]) -> list[tuple[Any, ...]]:
+    readers = [_READERS.get(result.ftype(place), name) for place in range(result.nfields)]
     rows = []
     for row in range(result.ntuples):
         cells = ((result.get_value(row, place), read) for place, read in enumerate(readers))

@@ -9,6 +9,7 @@ from oraclerag.local.engine import control
 from oraclerag.local.engine import oids as pg
 from oraclerag.local.engine.commands import Statement
 from oraclerag.local.engine.decode import Formats
+from oraclerag.local.engine.long_names import digest_of
 from oraclerag.local.engine.pipeline import Connection
 from oraclerag.local.engine.words import quote
 from oraclerag.local.interface import OraError
@@ -32,7 +33,7 @@ def connection_options(user: str, string_limit: int) -> str:
         "client_min_messages": "notice",
         "timezone": "UTC",
         "search_path": f"{quote(user)},ora,public",
-        "application_name": user,  # DROP USER asks who is connected
+        "application_name": digest_of(user),  # DROP USER asks who is connected
         "ora.user": user,
         "ora.schema": user,
         "ora.max_string_size": "STANDARD" if string_limit == _STANDARD else "EXTENDED",

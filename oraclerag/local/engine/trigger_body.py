@@ -10,6 +10,7 @@ from oraclerag.local.engine import plsql_tree as tree
 from oraclerag.local.engine.column_types import read_type
 from oraclerag.local.engine.host import Host
 from oraclerag.local.engine.lexer import tokenize
+from oraclerag.local.engine.long_names import stored
 from oraclerag.local.engine.plan import BindParameter, Names, Parameter
 from oraclerag.local.engine.plsql_parser import compile_error
 from oraclerag.local.engine.plsql_tree import Span, Statement, Target
@@ -244,8 +245,8 @@ class TriggerBody:
             " AND d.refclassid = 'pg_class'::regclass)"
             " SELECT n.nspname::text, c.relname::text FROM r JOIN pg_class c ON c.oid = r.oid AND c.relkind = 'r'"
             " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname NOT IN ('ora', 'pg_catalog')",
-            schema,
-            name,
+            stored(schema),
+            stored(name),
         )
         return [(row[0], row[1]) for row in rows]
 
@@ -338,8 +339,8 @@ class TriggerBody:
         if self.context.timing == "INSTEAD OF":
             raise unsupported("UPDATING('column') in a trigger on a view", tokens[index].position)
         rows = self.host.ask(
-            "SELECT a.attnum::int FROM pg_attribute a WHERE a.attrelid = $1::regclass AND upper(a.attname) = upper($2)"
-            " AND a.attnum > 0 AND NOT a.attisdropped",
+            "SELECT a.attnum::int FROM pg_attribute a WHERE a.attrelid = $1::regclass"
+            " AND upper(ora.name_of(a.attname)) = upper($2) AND a.attnum > 0 AND NOT a.attisdropped",
             qualified(self.context.schema, self.context.table),
             inside[0].value,
         )

@@ -9,11 +9,12 @@ from hashlib import sha256
 from oraclerag.local.engine.ddl import questions
 from oraclerag.local.engine.ddl.action import Action
 from oraclerag.local.engine.host import Host
+from oraclerag.local.engine.long_names import derived
 from oraclerag.local.engine.plsql_parser import PlsqlParser
 from oraclerag.local.engine.plsql_tree import Block, Span
 from oraclerag.local.engine.reader import Reader, literal, qualified, unsupported
 from oraclerag.local.engine.trigger_body import TriggerBody, TriggerContext
-from oraclerag.local.engine.words import POSTGRES_NAME_BYTES, quote
+from oraclerag.local.engine.words import quote
 from oraclerag.local.interface import OraError
 
 _EVENTS = ("INSERT", "UPDATE", "DELETE")
@@ -134,7 +135,7 @@ def _refuse_statement_trigger(reader: Reader, block: Block, head: _Head) -> None
 
 def _function_name(name: str) -> str:
     """Give the name of a trigger's function: it begins with a blank, so that no statement can call it."""
-    return f" {name}"[:POSTGRES_NAME_BYTES]
+    return derived(" ", name, "")
 
 
 def _create(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
-
+from oraclerag.local.engine.long_names import stored
 from oraclerag.local.interface import OraError
 
 RESERVED = frozenset(
@@ -28,7 +27,6 @@ NO_TABLE_ALIAS = RESERVED | frozenset(
 """Words that continue a FROM clause or a statement instead of naming the table before them."""
 
 MAX_NAME_BYTES = 128
-POSTGRES_NAME_BYTES = 63
 
 
 def check_length(name: str, position: int = 0) -> str:
@@ -38,22 +36,9 @@ def check_length(name: str, position: int = 0) -> str:
     return name
 
 
-def check_name(name: str, position: int = 0) -> str:
-    """Give the name of a new object back: ORA-00972 over 128 bytes, ORA-03001 over what PostgreSQL keeps."""
-    check_length(name, position)
-    if len(name) > POSTGRES_NAME_BYTES // 4 and len(name.encode()) > POSTGRES_NAME_BYTES:
-        raise OraError(3001, f"unimplemented feature: the name {name} has more than 63 bytes", position)
-    return name
-
-
 def quote(name: str) -> str:
-    """Write a name for PostgreSQL: always quoted, so that Oracle's upper case is what the catalog holds.
-
-    An alias of more than 63 bytes is replaced by its beginning and a digest, wherever it stands.
-    """
-    if len(name) > POSTGRES_NAME_BYTES // 4 and len(name.encode()) > POSTGRES_NAME_BYTES:
-        name = f"{name.encode()[:42].decode(errors='ignore')}~{sha256(name.encode()).hexdigest()[:16]}"
-    return '"' + name.replace('"', '""') + '"'
+    """Write a name for PostgreSQL: always quoted, so that Oracle's upper case is what the catalog holds."""
+    return '"' + stored(name).replace('"', '""') + '"'
 
 
 def quote_text(text: str) -> str:

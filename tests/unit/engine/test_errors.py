@@ -6,6 +6,7 @@ import pytest
 
 from oraclerag.local.engine.commands import PgError
 from oraclerag.local.engine.errors import Context, ora_error
+from oraclerag.local.engine.long_names import LongNames
 
 
 def error(state: str, message: str = "", **parts: str) -> PgError:
@@ -19,6 +20,7 @@ def error(state: str, message: str = "", **parts: str) -> PgError:
     return made
 
 
+NAMES = LongNames(lambda _: None)
 QUERY = Context('select nix from "t" where Nix = 1', "S")
 
 
@@ -120,18 +122,18 @@ QUERY = Context('select nix from "t" where Nix = 1', "S")
     ],
 )
 def test_number_and_text(raised: PgError, context: Context, number: int, text: str | None) -> None:
-    got = ora_error(raised, context)
+    got = ora_error(raised, context, NAMES)
     assert got.number == number
     if text is not None:
         assert got.message == text
 
 
 def test_the_place_is_that_of_the_name_as_a_word() -> None:
-    assert ora_error(error("42703", 'column "NIX" does not exist'), QUERY).position == 7
-    assert ora_error(error("42703", 'column "IX" does not exist'), QUERY).position == 0
+    assert ora_error(error("42703", 'column "NIX" does not exist'), QUERY, NAMES).position == 7
+    assert ora_error(error("42703", 'column "IX" does not exist'), QUERY, NAMES).position == 0
 
 
 def test_an_unknown_state_is_no_internal_error() -> None:
-    got = ora_error(error("XX000", "what"), QUERY)
+    got = ora_error(error("XX000", "what"), QUERY, NAMES)
     assert got.number == 604  # 600 would make a client drop its connection
     assert "XX000" in got.message

@@ -98,7 +98,7 @@ BEGIN
       DELETE FROM ora.storage_note WHERE relation = dropped.objid;
     ELSIF dropped.object_type = 'sequence' THEN
       DELETE FROM ora.sequence_options WHERE seq = dropped.objid;
-      DELETE FROM ora.privileges WHERE owner = dropped.schema_name AND object = dropped.object_name;
+      DELETE FROM ora.privileges WHERE owner = ora.name_of(dropped.schema_name::name) AND object = ora.name_of(dropped.object_name::name);
     ELSE
       DELETE FROM ora.column_info WHERE rel = dropped.objid AND (dropped.objsubid = 0 OR number = dropped.objsubid);
       IF dropped.objsubid = 0 THEN
@@ -108,7 +108,7 @@ BEGIN
         DELETE FROM ora.row_movement WHERE relation = dropped.objid;
         DELETE FROM ora.storage_note WHERE relation = dropped.objid;
         IF dropped.object_type = 'table' THEN -- a view may be made again in the same moment
-          DELETE FROM ora.privileges WHERE owner = dropped.schema_name AND object = dropped.object_name;
+          DELETE FROM ora.privileges WHERE owner = ora.name_of(dropped.schema_name::name) AND object = ora.name_of(dropped.object_name::name);
         END IF;
       END IF;
     END IF;
@@ -148,7 +148,8 @@ CREATE FUNCTION ora.transaction_id() RETURNS text LANGUAGE sql STABLE AS $$
 -- Dictionary views. Names and texts are VARCHAR2, counts are NUMBER. ALL_ views show what is one's own, and of others what
 -- one has a privilege on.
 
-CREATE FUNCTION ora.name(n name) RETURNS ora.varchar2 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT n::text::ora.varchar2 $$;
+CREATE FUNCTION ora.name(n name) RETURNS ora.varchar2 LANGUAGE sql STABLE PARALLEL SAFE AS $$ SELECT ora.name_of(n)::ora.varchar2 $$;
+CREATE FUNCTION ora.name(n text) RETURNS ora.varchar2 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT n::ora.varchar2 $$;
 -- Make a view of what another shows, without some of its columns: USER_ views have no column for the owner.
 CREATE FUNCTION ora.part_of_view(view text, base text, condition text, hidden text[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -158,13 +159,15 @@ BEGIN
 END $$;
 CREATE FUNCTION ora.own_view(view text, base text, owner text, VARIADIC also text[] DEFAULT '{}') RETURNS void LANGUAGE sql AS $$
   SELECT ora.part_of_view(view, base, pg_catalog.format('%I::text = ora.usr()', owner), also || owner) $$;
+-- Schemas and relations under their names of Oracle.
 CREATE VIEW ora.schemas AS
-  SELECT n.oid, n.nspname FROM pg_namespace n JOIN ora.users u ON u.name = n.nspname;
+  SELECT n.oid, u.name AS nspname FROM pg_namespace n JOIN ora.users u ON u.name = ora.name_of(n.nspname);
 CREATE VIEW ora.granted_objects AS
   SELECT p.owner, p.object FROM ora.privileges p JOIN ora.grantees g ON g.name = p.grantee WHERE p.object <> '';
 CREATE VIEW ora.relations AS
-  SELECT c.oid, c.relname, c.relkind, c.reltuples, c.relnatts, n.nspname FROM pg_class c JOIN ora.schemas n ON n.oid = c.relnamespace
-  WHERE n.nspname = current_setting('ora.user') OR (n.nspname::text, c.relname::text) IN (SELECT owner, object FROM ora.granted_objects)
+  SELECT c.oid, ora.name_of(c.relname) AS relname, c.relkind, c.reltuples, c.relnatts, n.nspname
+  FROM pg_class c JOIN ora.schemas n ON n.oid = c.relnamespace
+  WHERE n.nspname = current_setting('ora.user') OR (n.nspname, ora.name_of(c.relname)) IN (SELECT owner, object FROM ora.granted_objects)
     OR (SELECT ora.may('SELECT ANY TABLE', 'READ ANY TABLE', 'INSERT ANY TABLE', 'UPDATE ANY TABLE', 'DELETE ANY TABLE', 'ALTER ANY TABLE', 'DROP ANY TABLE'));
 CREATE FUNCTION ora.sees(owner text, object text) RETURNS bool LANGUAGE sql STABLE AS $$
   SELECT owner = current_setting('ora.user') OR EXISTS (SELECT FROM ora.granted_objects g WHERE g.owner = $1 AND g.object = $2) $$;
@@ -211,7 +214,7 @@ CREATE VIEW ora."ALL_VIEWS" AS
   SELECT v.owner::ora.varchar2 AS "OWNER", v.name::ora.varchar2 AS "VIEW_NAME", length(v.source)::numeric AS "TEXT_LENGTH",
     v.source::ora.varchar2 AS "TEXT", pg_catalog.left(v.source, 4000)::ora.varchar2 AS "TEXT_VC",
     NULL::ora.varchar2 AS "VIEW_TYPE", CASE WHEN v.read_only THEN 'Y' ELSE 'N' END::ora.varchar2 AS "READ_ONLY"
-  FROM (SELECT c.nspname::text AS owner, c.relname::text AS name, t.source, t.read_only FROM ora.relations c JOIN ora.view_texts t ON t.rel = c.oid
+  FROM (SELECT c.nspname AS owner, c.relname AS name, t.source, t.read_only FROM ora.relations c JOIN ora.view_texts t ON t.rel = c.oid
     UNION ALL SELECT owner, name, source, read_only FROM ora.invalid_views i WHERE ora.sees(i.owner, i.name)) v;
 SELECT ora.own_view('USER_VIEWS', 'ALL_VIEWS', 'OWNER');
 
@@ -259,7 +262,7 @@ CREATE VIEW ora."ALL_TAB_COLS" AS
     CASE WHEN a.attnotnull THEN 'N' ELSE 'Y' END::ora.varchar2 AS "NULLABLE",
     row_number() OVER (PARTITION BY c.oid ORDER BY a.attnum)::numeric AS "COLUMN_ID",
     length(coalesce(i.default_text, pg_get_expr(d.adbin, d.adrelid)))::numeric AS "DEFAULT_LENGTH",
-    CASE WHEN i.identity IS NOT NULL THEN '"' || c.nspname || '"."' || (SELECT relname FROM pg_class WHERE oid = i.sequence) || '".nextval'
+    CASE WHEN i.identity IS NOT NULL THEN '"' || c.nspname || '"."' || (SELECT ora.name_of(relname) FROM pg_class WHERE oid = i.sequence) || '".nextval'
       ELSE coalesce(i.default_text, pg_get_expr(d.adbin, d.adrelid)) END::ora.varchar2 AS "DATA_DEFAULT",
     NULL::ora.varchar2 AS "CHARACTER_SET_NAME",
     CASE WHEN a.atttypid IN ('ora.varchar2'::regtype, 'bpchar'::regtype) AND a.atttypmod > 4 THEN a.atttypmod - 4 ELSE 0 END::numeric AS "CHAR_LENGTH",
@@ -323,7 +326,7 @@ SELECT ora.own_view('USER_INDEXES', 'ALL_INDEXES', 'OWNER');
 CREATE VIEW ora."ALL_IND_COLUMNS" AS
   SELECT ora.name(t.nspname) AS "INDEX_OWNER", ora.name(i.relname) AS "INDEX_NAME", ora.name(t.nspname) AS "TABLE_OWNER",
     ora.name(t.relname) AS "TABLE_NAME",
-    CASE WHEN o.idx IS NOT NULL THEN o.column_name WHEN a.attname IS NOT NULL AND (x.indoption::int2[])[k.position - 1] & 1 = 0 THEN a.attname::text
+    CASE WHEN o.idx IS NOT NULL THEN o.column_name WHEN a.attname IS NOT NULL AND (x.indoption::int2[])[k.position - 1] & 1 = 0 THEN ora.name_of(a.attname)
       ELSE 'SYS_NC' || lpad(k.position::text, 5, '0') || '$' END::ora.varchar2 AS "COLUMN_NAME",
     k.position::numeric AS "COLUMN_POSITION", 22::numeric AS "COLUMN_LENGTH", 0::numeric AS "CHAR_LENGTH",
     CASE WHEN (x.indoption::int2[])[k.position - 1] & 1 = 1 THEN 'DESC' ELSE 'ASC' END::ora.varchar2 AS "DESCEND"
@@ -341,7 +344,7 @@ CREATE VIEW ora."ALL_IND_EXPRESSIONS" AS
     CROSS JOIN LATERAL (
       SELECT n.number, n.source FROM ora.index_expressions n WHERE n.idx = i.oid
       UNION ALL
-      SELECT k.position, '"' || a.attname || '"' FROM unnest(x.indkey::int2[]) WITH ORDINALITY k(number, position)
+      SELECT k.position, '"' || ora.name_of(a.attname) || '"' FROM unnest(x.indkey::int2[]) WITH ORDINALITY k(number, position)
         JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number
         WHERE k.number > 0 AND (x.indoption::int2[])[k.position - 1] & 1 = 1
     ) e;
@@ -364,8 +367,8 @@ CREATE VIEW ora."ALL_CONSTRAINTS" AS
     ora.name(CASE WHEN k.contype IN ('p', 'u') THEN i.relname END) AS "INDEX_NAME"
   FROM ora.visible_constraints k
     CROSS JOIN LATERAL (SELECT CASE k.contype
-      WHEN 'n' THEN (SELECT '"' || a.attname || '" IS NOT NULL' FROM pg_attribute a WHERE a.attrelid = k.conrelid AND a.attnum = k.conkey[1])
-      WHEN 'c' THEN coalesce((SELECT c.source FROM ora.check_note c WHERE c.relation = k.conrelid AND c.name = k.conname), pg_get_expr(k.conbin, k.conrelid))
+      WHEN 'n' THEN (SELECT '"' || ora.name_of(a.attname) || '" IS NOT NULL' FROM pg_attribute a WHERE a.attrelid = k.conrelid AND a.attnum = k.conkey[1])
+      WHEN 'c' THEN coalesce((SELECT c.source FROM ora.check_note c WHERE c.relation = k.conrelid AND c.name = ora.name_of(k.conname)), pg_get_expr(k.conbin, k.conrelid))
     END AS condition) s
     LEFT JOIN ora.visible_constraints r ON k.contype = 'f' AND r.conindid = k.conindid AND r.contype IN ('p', 'u')
     LEFT JOIN pg_class i ON i.oid = k.conindid;
@@ -430,7 +433,7 @@ CREATE VIEW ora."ALL_TRIGGERS" AS
     t.condition::ora.varchar2 AS "WHEN_CLAUSE", CASE WHEN t.enabled THEN 'ENABLED' ELSE 'DISABLED' END::ora.varchar2 AS "STATUS",
     'PL/SQL     '::ora.varchar2 AS "ACTION_TYPE", t.body::ora.varchar2 AS "TRIGGER_BODY"
   FROM ora.triggers t JOIN pg_class c ON c.oid = t.rel JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE current_setting('ora.user') IN (t.owner, n.nspname) OR (SELECT ora.may('CREATE ANY TRIGGER', 'ALTER ANY TRIGGER', 'DROP ANY TRIGGER'));
+  WHERE current_setting('ora.user') IN (t.owner, ora.name_of(n.nspname)) OR (SELECT ora.may('CREATE ANY TRIGGER', 'ALTER ANY TRIGGER', 'DROP ANY TRIGGER'));
 SELECT ora.own_view('USER_TRIGGERS', 'ALL_TRIGGERS', 'OWNER');
 CREATE VIEW ora."ALL_ERRORS" AS
   SELECT NULL::ora.varchar2 AS "OWNER", NULL::ora.varchar2 AS "NAME", NULL::ora.varchar2 AS "TYPE", NULL::numeric AS "SEQUENCE", NULL::numeric AS "LINE",
@@ -480,7 +483,7 @@ CREATE VIEW ora."USER_SEGMENTS" AS
   SELECT ora.name(c.relname) AS "SEGMENT_NAME", CASE c.relkind WHEN 'r' THEN 'TABLE' ELSE 'INDEX' END::ora.varchar2 AS "SEGMENT_TYPE",
     'USERS'::ora.varchar2 AS "TABLESPACE_NAME", pg_total_relation_size(c.oid)::numeric AS "BYTES",
     (pg_total_relation_size(c.oid) / 8192)::numeric AS "BLOCKS"
-  FROM ora.relations c WHERE c.relkind IN ('r', 'i') AND c.nspname = ora.usr();
+  FROM ora.relations c WHERE c.relkind IN ('r', 'i') AND c.nspname = ora.usr() AND c.relname NOT LIKE '%$NULLS';
 
 -- Types of objects and collections: the one that DBMS_VECTOR_CHAIN takes, as the wire protocol describes it.
 CREATE VIEW ora."ALL_TYPES" AS

@@ -6,7 +6,7 @@
 
 CREATE FUNCTION ora.usr() RETURNS ora.varchar2 LANGUAGE sql STABLE PARALLEL SAFE AS $$ SELECT current_setting('ora.user')::text::ora.varchar2 $$;
 CREATE FUNCTION ora.uid() RETURNS numeric LANGUAGE sql STABLE PARALLEL SAFE AS $$
-  SELECT coalesce((SELECT oid::int8 FROM pg_namespace WHERE nspname = current_setting('ora.user')), 0)::numeric $$;
+  SELECT coalesce((SELECT oid::int8 FROM pg_namespace WHERE ora.name_of(nspname) = current_setting('ora.user')), 0)::numeric $$;
 CREATE FUNCTION ora.setting(name text, fallback text) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT coalesce(nullif(current_setting(name, true), ''), fallback) $$;
 CREATE FUNCTION ora.max_text() RETURNS int4 LANGUAGE sql STABLE PARALLEL SAFE AS $$
@@ -1020,7 +1020,7 @@ CREATE FUNCTION ora.vector_format(vector) RETURNS ora.varchar2 LANGUAGE sql IMMU
 CREATE FUNCTION ora.vector_format(v vector, relation text, attribute text) RETURNS text LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RETURN CASE (SELECT i.vector_format FROM ora.column_info i JOIN pg_attribute a ON a.attrelid = i.rel AND a.attnum = i.number
-    WHERE i.rel = to_regclass(relation) AND a.attname = attribute) WHEN 3 THEN 'FLOAT64' WHEN 4 THEN 'INT8' ELSE 'FLOAT32' END;
+    WHERE i.rel = to_regclass(relation) AND ora.name_of(a.attname) = attribute) WHEN 3 THEN 'FLOAT64' WHEN 4 THEN 'INT8' ELSE 'FLOAT32' END;
 END $$;
 CREATE FUNCTION ora.as_int8(v vector) RETURNS vector LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
@@ -1050,7 +1050,7 @@ BEGIN
     RETURN left(nullif(current_setting('ora.context_' || pg_catalog.lower(translate(namespace, '$#', '__')) || '_' || translate(key, '$#', '__'), true), ''), size::int4)::ora.varchar2;
   END IF;
   RETURN left(CASE key
-    WHEN 'current_schema' THEN current_schema()::text
+    WHEN 'current_schema' THEN ora.name_of(current_schema())
     WHEN 'session_user' THEN current_setting('ora.user')
     WHEN 'current_user' THEN current_setting('ora.user')
     WHEN 'sid' THEN pg_backend_pid()::text

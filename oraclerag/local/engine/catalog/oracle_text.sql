@@ -112,5 +112,5 @@ BEGIN
   END LOOP;
 END $$;
 CREATE VIEW ora."CTX_USER_PENDING" AS
-  SELECT p.index_name::text::ora.varchar2 AS "PND_INDEX_NAME", NULL::ora.varchar2 AS "PND_PARTITION_NAME", p.place::text::ora.varchar2 AS "PND_ROWID",
-    NULL::ora.odate AS "PND_TIMESTAMP" FROM ora.text_pending() p WHERE p.owner = current_setting('ora.user');
+  SELECT ora.name_of(p.index_name)::ora.varchar2 AS "PND_INDEX_NAME", NULL::ora.varchar2 AS "PND_PARTITION_NAME", p.place::text::ora.varchar2 AS "PND_ROWID",
+    NULL::ora.odate AS "PND_TIMESTAMP" FROM ora.text_pending() p WHERE ora.name_of(p.owner) = current_setting('ora.user');

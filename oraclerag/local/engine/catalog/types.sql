@@ -310,6 +310,15 @@ END $$;
 
 -- The engine's own tables.
 
+-- What the digests stand for that PostgreSQL has in the place of names of more than 63 bytes (long_names.py). The tables of
+-- the schema ora hold names as Oracle knows them.
+CREATE TABLE ora.long_names (stored text PRIMARY KEY, name text NOT NULL);
+CREATE FUNCTION ora.long_name(text) RETURNS text LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
+  SELECT coalesce((SELECT l.name FROM ora.long_names l WHERE l.stored = $1), $1) $$;
+-- A name of PostgreSQL's catalog as Oracle knows it; inlined, so that a short one costs a comparison.
+CREATE FUNCTION ora.name_of(n name) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN n::text ^@ '~' THEN ora.long_name(n::text) ELSE n::text END $$;
+
 -- Users: a user NAME owns the schema "NAME". The password is kept because the login protocol needs it.
 CREATE TABLE ora.users (name text PRIMARY KEY, password text NOT NULL, created timestamptz NOT NULL DEFAULT now());
 

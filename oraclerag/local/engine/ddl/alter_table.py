@@ -13,6 +13,7 @@ from oraclerag.local.engine.ddl.space import row_movement, shrink
 from oraclerag.local.engine.ddl.table_options import PhysicalOptions, read_physical_option
 from oraclerag.local.engine.ddl.view_states import invalidate, recompile
 from oraclerag.local.engine.host import Host
+from oraclerag.local.engine.long_names import derived
 from oraclerag.local.engine.reader import Reader, literal, qualified, unsupported
 from oraclerag.local.engine.words import quote
 from oraclerag.local.interface import OraError
@@ -179,9 +180,11 @@ def _rename(reader: Reader, host: Host, schema: str, table: str) -> Action:
             if questions.constraint_exists(host, schema, new):
                 raise OraError(2264, "name already used by an existing constraint")
             relation = literal(qualified(schema, table))
+            hidden = qualified(schema, derived("", old, constraints.NULLS))
             host.change(
                 [
                     f"{target} RENAME CONSTRAINT {quote(old)} TO {quote(new)}",
+                    f"ALTER INDEX IF EXISTS {hidden} RENAME TO {quote(derived('', new, constraints.NULLS))}",
                     (
                         f"UPDATE ora.check_note SET name = {literal(new)}"
                         f" WHERE relation = {relation}::regclass AND name = {literal(old)}"

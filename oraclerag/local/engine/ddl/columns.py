@@ -8,6 +8,7 @@ from oraclerag.local.engine.column_types import ColumnType
 from oraclerag.local.engine.ddl import notes, questions
 from oraclerag.local.engine.ddl.definitions import ColumnDefinition
 from oraclerag.local.engine.host import Host
+from oraclerag.local.engine.long_names import derived
 from oraclerag.local.engine.reader import literal, qualified
 from oraclerag.local.engine.words import quote
 from oraclerag.local.interface import OraError
@@ -76,7 +77,7 @@ def default_on_null_name(table: str, number: int) -> str:
 
     It begins with a blank, so that PostgreSQL, which fires triggers in the order of their names, runs it first.
     """
-    return f" {table[:50]}$DEFAULT{number}"
+    return derived(" ", table, f"$DEFAULT{number}")
 
 
 def default_on_null(schema: str, table: str, number: int, column: str, default: str) -> list[str]:

@@ -10,8 +10,9 @@ from oraclerag.local.engine.ddl import notes, questions
 from oraclerag.local.engine.ddl.definitions import Constraint
 from oraclerag.local.engine.ddl.questions import ForeignKey, Key
 from oraclerag.local.engine.host import Host
+from oraclerag.local.engine.long_names import derived
 from oraclerag.local.engine.reader import qualified
-from oraclerag.local.engine.words import POSTGRES_NAME_BYTES, quote
+from oraclerag.local.engine.words import quote
 from oraclerag.local.interface import OraError
 
 NULLS = "$NULLS"  # suffix of the index that makes partly NULL keys unique, as Oracle has it
@@ -133,7 +134,7 @@ def _refuse_taken_index(host: Host, table: TableState, name: str) -> None:
 
 def partly_null(schema: str, table: str, name: str, columns: tuple[str, ...]) -> str:
     """Give the index under which keys with some NULLs are unique too; only all-NULL keys may repeat in Oracle."""
-    hidden = name[: POSTGRES_NAME_BYTES - len(NULLS)] + NULLS
+    hidden = derived("", name, NULLS)
     listed = ", ".join(map(quote, columns))
     some = " OR ".join(f"{quote(column)} IS NULL" for column in columns)
     not_all = " OR ".join(f"{quote(column)} IS NOT NULL" for column in columns)

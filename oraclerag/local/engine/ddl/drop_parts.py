@@ -7,6 +7,7 @@ from oraclerag.local.engine.ddl.action import Action
 from oraclerag.local.engine.ddl.questions import StoredColumn
 from oraclerag.local.engine.ddl.view_states import invalidate, recompile
 from oraclerag.local.engine.host import Host
+from oraclerag.local.engine.long_names import derived, stored
 from oraclerag.local.engine.reader import Reader, literal, qualified, unsupported
 from oraclerag.local.engine.words import quote
 from oraclerag.local.interface import OraError
@@ -73,7 +74,7 @@ def _drop_constraint(host: Host, schema: str, table: str, name: str, *, cascade:
         if references and not cascade:
             raise OraError(2273, "this unique/primary key is referenced by some foreign keys")
         statements += [f"ALTER TABLE {owner} DROP CONSTRAINT {quote(k)}" for owner, k in references]
-        hidden = qualified(schema, name[: 63 - len(constraints.NULLS)] + constraints.NULLS)
+        hidden = qualified(schema, derived("", name, constraints.NULLS))
         statements += [f"DROP INDEX IF EXISTS {hidden}", f"{target} DROP CONSTRAINT {quote(name)}"]
         if kind == "p":
             statements += _implied_not_null(host, schema, table, key.columns)
@@ -82,7 +83,7 @@ def _drop_constraint(host: Host, schema: str, table: str, name: str, *, cascade:
             "SELECT a.attname::text FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid"
             " AND a.attnum = k.conkey[1] WHERE k.conrelid = $1::regclass AND k.conname = $2",
             qualified(schema, table),
-            name,
+            stored(name),
         )[0][0]
         primary = next((key for key in questions.keys(host, schema, table) if key.kind == "p"), None)
         if primary is not None and column in primary.columns:
@@ -105,7 +106,7 @@ def _references(host: Host, schema: str, table: str, name: str) -> list[tuple[st
         " JOIN pg_namespace n ON n.oid = c.relnamespace"
         " WHERE k.conrelid = $1::regclass AND k.conname = $2 AND k.contype IN ('p', 'u')",
         qualified(schema, table),
-        name,
+        stored(name),
     )
     return [(qualified(row[0], row[1]), row[2]) for row in rows]
 

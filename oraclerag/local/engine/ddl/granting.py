@@ -69,9 +69,10 @@ def require_option_below(host: Host, owner: str, view: str, privilege: str) -> N
         " ON w.ev_class = b.oid JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid"
         " AND d.refclassid = 'pg_class'::regclass)"
         " SELECT n.nspname::text, c.relname::text FROM b JOIN pg_class c ON c.oid = b.oid JOIN pg_namespace n"
-        " ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'v') AND n.nspname NOT IN ($2, 'ora')"
-        " AND NOT EXISTS (SELECT FROM ora.privileges p WHERE p.grantee = $2 AND p.owner = n.nspname"
-        " AND p.object = c.relname AND p.grantable AND (p.privilege = $3 OR $3 = 'READ' AND p.privilege = 'SELECT'))",
+        " ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'v') AND ora.name_of(n.nspname) NOT IN ($2, 'ora')"
+        " AND NOT EXISTS (SELECT FROM ora.privileges p WHERE p.grantee = $2 AND p.owner = ora.name_of(n.nspname)"
+        " AND p.object = ora.name_of(c.relname) AND p.grantable"
+        " AND (p.privilege = $3 OR $3 = 'READ' AND p.privilege = 'SELECT'))",
         qualified(owner, view),
         owner,
         privilege,

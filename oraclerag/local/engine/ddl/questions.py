@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from oraclerag.local.engine.column_types import normal_storage
 from oraclerag.local.engine.host import Host
+from oraclerag.local.engine.long_names import stored
 from oraclerag.local.engine.reader import qualified
 from oraclerag.local.interface import OraError
 
@@ -51,8 +52,8 @@ def object_kind(host: Host, schema: str, name: str) -> str | None:
     rows = host.ask(
         "SELECT c.relkind::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
         " WHERE n.nspname = $1 AND c.relname = $2",
-        schema,
-        name,
+        stored(schema),
+        stored(name),
     )
     if rows:
         return _KINDS.get(str(rows[0][0]), "TABLE")
@@ -99,7 +100,8 @@ def next_column_number(host: Host, schema: str, table: str) -> int:
 
 
 _CONSTRAINT_COLUMNS = (
-    "(SELECT string_agg(a.attname, chr(1) ORDER BY u.ord) FROM unnest(k.{keys}) WITH ORDINALITY u(att, ord)"
+    "(SELECT string_agg(ora.name_of(a.attname), chr(1) ORDER BY u.ord)"
+    " FROM unnest(k.{keys}) WITH ORDINALITY u(att, ord)"
     " JOIN pg_attribute a ON a.attrelid = k.{rel} AND a.attnum = u.att)"
 )
 
@@ -119,7 +121,7 @@ def constraint_kind(host: Host, schema: str, table: str, name: str) -> str | Non
     rows = host.ask(
         "SELECT contype::text FROM pg_constraint WHERE conrelid = $1::regclass AND conname = $2",
         qualified(schema, table),
-        name,
+        stored(name),
     )
     return str(rows[0][0]) if rows else None
 
@@ -130,8 +132,8 @@ def constraint_exists(host: Host, schema: str, name: str) -> bool:
         host.ask(
             "SELECT 1 FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid"
             " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND k.conname = $2",
-            schema,
-            name,
+            stored(schema),
+            stored(name),
         )
     )
 
@@ -170,8 +172,8 @@ def index(host: Host, schema: str, name: str) -> Index | None:
         " ('p', 'u')), EXISTS (SELECT 1 FROM ora.vector_indexes v WHERE v.idx = c.oid)"
         " FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_index x ON x.indexrelid = c.oid"
         " JOIN pg_class t ON t.oid = x.indrelid WHERE n.nspname = $1 AND c.relname = $2",
-        schema,
-        name,
+        stored(schema),
+        stored(name),
     )
     return Index(schema, name, rows[0][0], rows[0][1], rows[0][2]) if rows else None
 

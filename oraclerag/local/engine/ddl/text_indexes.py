@@ -15,6 +15,7 @@ from typing import Any
 from oraclerag.local.engine.ddl import questions
 from oraclerag.local.engine.ddl.action import Action
 from oraclerag.local.engine.host import Host
+from oraclerag.local.engine.long_names import stored
 from oraclerag.local.engine.reader import Reader, literal, qualified, unsupported
 from oraclerag.local.engine.words import quote
 from oraclerag.local.interface import OraError
@@ -118,8 +119,8 @@ def is_text_index(host: Host, schema: str, name: str) -> bool:
         host.ask(
             "SELECT 1 FROM ora.text_indexes t JOIN pg_class i ON i.oid = t.idx JOIN pg_namespace n"
             " ON n.oid = i.relnamespace WHERE n.nspname = $1 AND i.relname = $2",
-            schema,
-            name,
+            stored(schema),
+            stored(name),
         )
     )
 

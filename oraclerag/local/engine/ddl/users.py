@@ -6,6 +6,7 @@ from oraclerag.local.engine.ddl import questions
 from oraclerag.local.engine.ddl.action import Action
 from oraclerag.local.engine.ddl.table_options import TABLESPACES
 from oraclerag.local.engine.host import Host
+from oraclerag.local.engine.long_names import digest_of, stored
 from oraclerag.local.engine.reader import Reader, literal, unsupported
 from oraclerag.local.engine.words import quote
 from oraclerag.local.interface import OraError
@@ -116,7 +117,8 @@ def drop_user(reader: Reader, host: Host) -> Action:
         if name == host.user or _is_connected(host, name):
             raise OraError(1940, "cannot drop a user that is currently connected")
         filled = host.ask(
-            "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 LIMIT 1", name
+            "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 LIMIT 1",
+            stored(name),
         )
         if filled and not cascade:
             raise OraError(1922, f"CASCADE must be specified to drop '{name}'")
@@ -140,7 +142,8 @@ def _is_connected(host: Host, name: str) -> bool:
     """Tell whether a user has a session; one that is just being closed is waited for."""
     for _ in range(_CLOSING_CHECKS):
         connected = host.ask(
-            "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1", name
+            "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1",
+            digest_of(name),
         )
         if not connected:
             return False

@@ -183,7 +183,7 @@ def statements(host: Host, index: VectorIndex, *, replacing: str = "") -> list[s
     existing = host.ask(
         "SELECT i.relname::text FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid"
         " JOIN ora.vector_indexes v ON v.idx = x.indexrelid"
-        " WHERE x.indrelid = $1::regclass AND x.indkey[0] IN (0, $2::int) AND i.relname <> $3 LIMIT 1",
+        " WHERE x.indrelid = $1::regclass AND x.indkey[0] IN (0, $2::int) AND ora.name_of(i.relname) <> $3 LIMIT 1",
         qualified(index.table_schema, index.table),
         column.number,
         replacing,
