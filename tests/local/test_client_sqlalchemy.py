@@ -382,6 +382,44 @@ def test_autogenerate_sees_what_differs(engine: sa.Engine) -> None:
     } <= found  # fmt: skip
 
 
+def test_names_of_128_bytes_are_reflected_and_no_difference(engine: sa.Engine) -> None:
+    def long(name: str) -> str:
+        return ("n" * 70 + name).ljust(128, "_")
+
+    metadata = sa.MetaData()
+    sa.Table(
+        long("parent"),
+        metadata,
+        sa.Column(long("id"), sa.Integer, sa.Identity()),
+        sa.Column(long("name"), sa.String(9), server_default="x"),
+        sa.PrimaryKeyConstraint(long("id"), name=long("pk")),
+        sa.UniqueConstraint(long("name"), long("id"), name=long("uq")),
+        sa.Index(long("ix"), long("name")),
+    )
+    child = sa.Table(
+        long("child"),
+        metadata,
+        sa.Column(long("ref"), sa.Integer),
+        sa.ForeignKeyConstraint([long("ref")], [f"{long('parent')}.{long('id')}"], name=long("fk")),
+        sa.CheckConstraint(f"{long('ref')} > 0", name=long("ck")),
+        comment="a child",
+    )
+    metadata.create_all(engine)
+    inspector = sa.inspect(engine)
+    assert set(inspector.get_table_names()) == {long("parent"), long("child")}
+    (foreign,) = inspector.get_foreign_keys(long("child"))
+    assert (foreign["name"], foreign["referred_columns"]) == (long("fk"), [long("id")])
+    assert [one["name"] for one in inspector.get_check_constraints(long("child"))] == [long("ck")]
+    assert inspector.get_pk_constraint(long("parent"))["name"] == long("pk")
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        assert compare_metadata(context, metadata) == []
+        connection.execute(sa.insert(child), [{long("ref"): None}])
+        assert connection.execute(sa.select(child)).mappings().one() == {long("ref"): None}
+    metadata.drop_all(engine)
+    assert sa.inspect(engine).get_table_names() == []
+
+
 @pytest.fixture(scope="module")
 def ours(module_account: Account, tiny_file: Path) -> Iterator[sa.Engine]:
     """An installation of the toolkit, with its vector column and index."""

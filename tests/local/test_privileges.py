@@ -679,3 +679,50 @@ def test_privileges_are_listed(world: World) -> None:
         assert cursor.fetchone() == (0,)
         cursor.execute("SELECT COUNT(*) FROM ALL_OBJECTS WHERE OWNER = :o", o=world.a.user)
         assert cursor.fetchone() == (0,)
+
+
+def test_users_roles_and_privileges_have_names_of_128_bytes(local_database: LocalDatabase, account: Account) -> None:
+    def long(beginning: str) -> str:
+        return (beginning + "N" * 70 + str(account.user)).ljust(128, "_")
+
+    user, role, table, column = map(long, ("U", "R", "T", "C"))
+    as_administrator(
+        local_database,
+        f"CREATE ROLE {role}",
+        f"CREATE USER {user} IDENTIFIED BY secret",
+        f"GRANT CREATE SESSION, CREATE VIEW, {role} TO {user}",
+        f"CREATE DIRECTORY {long('D')} AS '/nowhere'",
+    )
+    with account.connect() as owner, owner.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE {table} ({column} NUMBER)")
+        cursor.execute(f"GRANT SELECT, INSERT, UPDATE ({column}) ON {table} TO {role}")
+        cursor.execute(f"GRANT SELECT ON {table} TO {user} WITH GRANT OPTION")
+    other = Account(account.dsn, user, "secret")
+    with other.connect() as connection, connection.cursor() as cursor:
+        cursor.execute(f"INSERT INTO {account.user}.{table} VALUES (1)")
+        assert outcome(connection, f"DELETE FROM {account.user}.{table}") == 41900
+        cursor.execute(f"CREATE VIEW {table} AS SELECT * FROM {account.user}.{table}")
+        cursor.execute(f"GRANT SELECT ON {table} TO {role}")
+        cursor.execute("SELECT USER, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'), USERNAME FROM USER_USERS WHERE UID > 0")
+        assert cursor.fetchall() == [(user, user, user)]
+        cursor.execute("SELECT GRANTED_ROLE FROM USER_ROLE_PRIVS")
+        assert cursor.fetchall() == [(role,)]
+        cursor.execute("SELECT OWNER, TABLE_NAME FROM ALL_TABLES WHERE OWNER = :1", [account.user])
+        assert cursor.fetchall() == [(account.user, table)]
+        cursor.execute(
+            "SELECT GRANTEE, TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME FROM ALL_COL_PRIVS WHERE TABLE_SCHEMA = :1",
+            [account.user],
+        )
+        assert cursor.fetchall() == [(role, account.user, table, column)]
+        cursor.execute(
+            f"SELECT TABLE_SCHEMA, TABLE_NAME FROM ALL_TAB_PRIVS WHERE GRANTEE = '{role}' AND PRIVILEGE = 'SELECT'"
+        )
+        assert sorted(cursor.fetchall()) == sorted([(account.user, table), (user, table)])
+        cursor.execute(f"ALTER SESSION SET CURRENT_SCHEMA = {account.user}")
+        cursor.execute(f"SELECT * FROM {table}")
+        connection.rollback()
+        with pytest.raises(oracledb.DatabaseError, match="ORA-01940"):
+            as_administrator(local_database, f"DROP USER {user} CASCADE")
+    as_administrator(local_database, f"DROP USER {user} CASCADE", f"DROP ROLE {role}", f"DROP DIRECTORY {long('D')}")
+    with pytest.raises(oracledb.DatabaseError, match="ORA-01017"):
+        other.connect()

@@ -7,8 +7,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from oraclerag.local.engine import long_names
 from oraclerag.local.engine.database import Database
 from oraclerag.local.engine.postgres import Cluster
+from oraclerag.local.interface import OraError
 from tests.local.engine.conftest import Driver, FakeModels, SilentClient
 
 
@@ -16,7 +18,8 @@ def running(cluster: Cluster) -> bool:
     return cluster.running
 
 
-def test_a_cluster_keeps_its_data_over_a_restart(directory: Path) -> None:
+def test_a_cluster_keeps_its_data_over_a_restart(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    user, table, column, key = (name * 128 for name in "UTCK")
     cluster = Cluster(directory)
     assert not running(cluster)
     cluster.stop()  # nothing to do
@@ -30,14 +33,28 @@ def test_a_cluster_keeps_its_data_over_a_restart(directory: Path) -> None:
         db.dml("INSERT INTO t VALUES (1)")
         db.commit()
         db.session.close()
+        database.create_user(user, "long")
+        db = Driver(database.open(user, SilentClient()))
+        db.run(f"CREATE TABLE {table} ({column} NUMBER CONSTRAINT {key} CHECK ({column} > 0))")
+        db.session.close()
         database.close()
         cluster.stop()
+        monkeypatch.setattr(long_names, "_seen", {})  # as in a new process
         assert not running(cluster)
         database = Database(cluster.start(), FakeModels())
         assert cluster.start()  # once more: nothing to do
         assert (database.password("Keeper"), database.password("NOBODY")) == ("second", None)
         db = Driver(database.open("KEEPER", SilentClient()))
         assert db.rows("SELECT a FROM t") == [(1,)]
+        db.session.close()
+        db = Driver(database.open(user, SilentClient()))
+        db.run("CREATE SYNONYM s FOR " + table)
+        monkeypatch.setattr(long_names, "_seen", {})
+        assert [one.name for one in db.session.describe("SELECT * FROM s")] == [column]
+        assert db.rows("SELECT OWNER, TABLE_NAME FROM ALL_TABLES WHERE OWNER = USER") == [(user, table)]
+        monkeypatch.setattr(long_names, "_seen", {})
+        with pytest.raises(OraError, match=rf"\({user}\.{key}\)"):
+            db.dml("INSERT INTO s VALUES (0)")
         db.session.close()
         database.close()
     finally:
