@@ -19,6 +19,11 @@ logger = logging.getLogger(__name__)
 # The new password, or its hash, and the old one; what is not closed goes to the end.
 _WORD = r"""("[^"]*"?|'[^']*'?|[^\s;]+)"""
 _SECRET = re.compile(rf"(\bIDENTIFIED\s+BY\s+(?:VALUES\s+)?){_WORD}(?:(\s+REPLACE\s+){_WORD})?", re.IGNORECASE)
+# What CREATE_CREDENTIAL is given: in JSON, and where JSON is made of names and values.
+_HELD = re.compile(
+    r"""((?:["'](?:access_token|private_key|password)["']\s*(?:[:,]|VALUE\b)|\bpassword\s*=>)\s*)("[^"]*"?|'[^']*'?)""",
+    re.IGNORECASE,
+)
 
 
 @dataclass(slots=True)
@@ -64,7 +69,7 @@ class StatementLog:
     def _line(self, session: int, trip: Trip) -> dict[str, Any]:
         line: dict[str, Any] = {"trip": self._trips, "session": session, "call": trip.call}
         if trip.sql is not None:
-            line["sql"] = _SECRET.sub(_without_passwords, trip.sql)
+            line["sql"] = _HELD.sub(r"\1***", _SECRET.sub(_without_passwords, trip.sql))
             line["binds"] = [_describe(bind) for bind in trip.binds]
             line["bound"] = trip.bound
             line["rows"] = trip.rows

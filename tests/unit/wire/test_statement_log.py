@@ -25,6 +25,19 @@ from oraclerag.local.wire.statement_log import StatementLog, Trip
             "BEGIN EXECUTE IMMEDIATE 'ALTER USER a IDENTIFIED BY secret'; END;",
             "BEGIN EXECUTE IMMEDIATE 'ALTER USER a IDENTIFIED BY ***; END;",
         ),
+        (
+            """BEGIN DBMS_VECTOR.CREATE_CREDENTIAL('C', JSON('{"access_token" : "secret"}')); END;""",
+            """BEGIN DBMS_VECTOR.CREATE_CREDENTIAL('C', JSON('{"access_token" : ***}')); END;""",
+        ),
+        (
+            "BEGIN p('C', JSON_OBJECT('fingerprint' VALUE 'a', 'private_key' VALUE 'secret')); o.put('Password', 'secret'); END;",
+            "BEGIN p('C', JSON_OBJECT('fingerprint' VALUE 'a', 'private_key' VALUE ***)); o.put('Password', ***); END;",
+        ),
+        (
+            "BEGIN DBMS_CREDENTIAL.CREATE_CREDENTIAL('C', password => 'secret",
+            "BEGIN DBMS_CREDENTIAL.CREATE_CREDENTIAL('C', password => ***",
+        ),
+        ("SELECT password, 'x' FROM t WHERE access_token = :b", "SELECT password, 'x' FROM t WHERE access_token = :b"),
         ('ALTER USER a IDENTIFIED BY "not closed secret', "ALTER USER a IDENTIFIED BY ***"),
         ("SELECT REPLACE(name, 'a') FROM t", "SELECT REPLACE(name, 'a') FROM t"),
     ],
