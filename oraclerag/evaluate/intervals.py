@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 import random
-from collections import Counter
 from collections.abc import Sequence
 
 __all__ = ["FLIPS", "RESAMPLES", "SEED", "interval", "p_value"]
@@ -20,7 +20,7 @@ RESAMPLES = 1000
 FLIPS = 10_000
 
 _EXACT = 14  # differences whose 2^n signs are all looked at
-_DIGITS = 12
+_BITS = 8
 _NOISE = 1e-12  # what two sums of the same numbers may differ by
 
 
@@ -45,20 +45,23 @@ def p_value(differences: Sequence[float], *, flips: int = FLIPS, seed: int = SEE
     Differences of 0 say nothing. Up to 14 others are looked at with all their signs, more with ``flips`` draws, of
     which what was seen counts as one: it is never 0.
     """
-    sizes = Counter(round(abs(value), _DIGITS) for value in differences)
-    del sizes[0.0]
+    sizes = [abs(value) for value in differences if abs(value) > _NOISE]
     if not sizes:
         return 1.0
-    seen = abs(math.fsum(value for value in differences if round(abs(value), _DIGITS)))
-    seen -= _NOISE * len(differences)
-    if sizes.total() <= _EXACT:
-        signed = itertools.product(*((-size, size) for size in sizes.elements()))
+    seen = abs(math.fsum(differences)) - _NOISE * len(differences)
+    if len(sizes) <= _EXACT:
+        signed = itertools.product(*((-size, size) for size in sizes))
         extreme = [abs(sum(sums)) >= seen for sums in signed]
         return sum(extreme) / len(extreme)
-    draw = random.Random(seed).getrandbits  # noqa: S311 - a draw, no secret
-    groups = list(sizes.items())
-    # how many of equal size keep their sign is the number of ones among as many bits
-    extreme_draws = sum(
-        abs(sum(size * (2 * draw(count).bit_count() - count) for size, count in groups)) >= seen for _ in range(flips)
-    )
-    return (extreme_draws + 1) / (flips + 1)
+    tables = [_signed_sums(sizes[start : start + _BITS]) for start in range(0, len(sizes), _BITS)]
+    draw = random.Random(seed).randbytes  # noqa: S311 - a draw, no secret
+    count = sum(abs(sum(map(operator.getitem, tables, draw(len(tables))))) >= seen for _ in range(flips))
+    return (count + 1) / (flips + 1)
+
+
+def _signed_sums(sizes: Sequence[float]) -> list[float]:
+    """Give the sums of up to eight sizes with every choice of signs, by the byte whose bits choose them."""
+    sums = [0.0]
+    for size in sizes:
+        sums = [total - size for total in sums] + [total + size for total in sums]
+    return sums * (1 << (_BITS - len(sizes)))  # bits that choose nothing

@@ -185,9 +185,11 @@ def test_two_ways_to_search_are_compared(run: Any, tmp_path: Path) -> None:
     told = json.loads(run(file, "--json", "--compare", "k=1", "k=4 hybrid=true").stdout)
     named = {one["name"]: one for one in told["differences"]}
     assert (named["recall@1 → recall@4"]["a"], named["recall@1 → recall@4"]["b"]) == (0.5, 1)
-    shown = run(file, "--compare", "-", "hybrid=true")
+    configuration = tmp_path / "other.toml"
+    configuration.write_text("[generate]\nmax_tokens = 100\n")
+    shown = run(file, "--compare", "hybrid=true", configuration)
     assert shown.exit_code == 0, shown.output
-    assert "A: -; B: hybrid=true" in shown.stderr
+    assert f"A: hybrid=true; B: {configuration}." in "".join(shown.stderr.split("\n"))
 
 
 def test_a_collection_in_the_layout_of_beir(rag: Rag, tmp_path: Path) -> None:
