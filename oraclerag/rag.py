@@ -507,7 +507,7 @@ class Rag(Operations):
         )  # fmt: skip
         around = diagnosing.Around(
             functools.partial(self.search, scope=scope, log=False),
-            functools.partial(self.expand, scope=scope, how="parent"),
+            functools.partial(self.expand, scope=scope, before=100, after=100),
             functools.partial(self.ingest, visibility=visibility, owner=resolved.owner),
             self._sources,
             generate.from_settings(self.settings, self.database),

@@ -52,7 +52,7 @@ class Findings:
     lines: int
     errors: tuple[FoundError, ...] = ()
     waits: tuple[FoundWait, ...] = ()
-    facts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    facts: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     excerpts: tuple[str, ...] = field(default=(), repr=False)
 
     @property

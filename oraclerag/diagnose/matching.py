@@ -88,7 +88,7 @@ Search = Callable[..., SearchResult]
 """``rag.search`` with its scope: a question, and the options as keywords."""
 
 Expand = Callable[[Sequence[Hit]], list[Passage]]
-"""``rag.expand`` with its scope: the whole texts of hits, as far as they may still be seen."""
+"""``rag.expand`` with its scope: the texts around hits, as far as they may still be seen."""
 
 
 def found(wanted: Wanted, search: Search, expand: Expand) -> Found:
@@ -228,7 +228,10 @@ def _named(hit: Hit, codes: Sequence[str]) -> list[str]:
 
 
 def _whole(cases: Sequence[Hit], expand: Expand) -> dict[str, Hit]:
-    """Give cases with their whole text, by key; what the scope may no longer see is left out."""
+    """Give cases with their whole text, or what is around the hit of a very long one, by key.
+
+    What the scope may no longer see is left out.
+    """
     if not cases:
         return {}
     numbers = {hit.chunk_id: hit for hit in cases}

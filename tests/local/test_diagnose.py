@@ -120,7 +120,7 @@ def test_cases_stand_in_the_order_of_their_weight(rag: Rag) -> None:
     assert found.cases[0].reasons[1] == "same environment, version"
     assert found.cases[-1].reasons[1] == "another environment: PROD-EU-02"
     assert found.cases[-2].reasons[-1] == "not validated"
-    assert keys(rag.diagnose(alert("ORA-01653"), scope=MAIN, env="PROD-US-01", cases=2).cases) == [new, old]
+    assert keys(rag.diagnose(alert("ORA-01653"), scope=MAIN, env="PROD-US-01", cases=1).cases) == [new]
     assert rag.diagnose(alert("ORA-01653"), scope=MAIN, cases=0, notes=0).path.outcome == "no_grounds"
 
 
@@ -246,6 +246,44 @@ def test_a_report_comes_as_a_file_a_text_or_a_stream(rag: Rag, tmp_path: Path) -
     assert kept.stored is not None
     with pytest.raises(InputError, match="needs a name to be kept"):
         found(alert("ORA-29760"), store=True)
+
+
+@pytest.mark.parametrize(
+    ("scope", "seen"),
+    [
+        (Scope(tenant="acme"), {"shared"}),
+        (Scope(tenant="acme", owner="7"), {"shared", "of 7"}),
+        (Scope(tenant="acme", manager=True), {"shared", "of 7", "of 8"}),
+        (Scope(tenant="nobody", manager=True), set()),
+    ],
+    ids=str,
+)
+def test_cases_and_reports_are_those_that_the_scope_may_see(
+    rag: Rag, shelf: None, scope: Scope, seen: set[str]
+) -> None:
+    found = rag.diagnose(alert("ORA-00445"), scope=scope, cases=20)
+    for matches in (found.cases, found.reports):
+        assert {match.hit.source.id.partition("/")[2] for match in matches} == seen
+    prompted = "" if found.path.prompt is None else found.path.prompt.text
+    assert {name for name in ("shared", "of 7", "of 8", "of globex") if name in prompted} == seen
+
+
+@pytest.fixture(scope="module")
+def shelf(rag: Rag, module_account: Account) -> None:
+    """Shelve cases and reports of several owners and tenants."""
+    entries = [
+        Entry(
+            f"{source}/{name}", f"ORA-00445 {name}\nFix: {name}", source=source, tenant=tenant, owner=owner,
+            visibility="SHARED" if owner is None else "OWNER",
+            metadata={"oracle_error_code": ["ORA-00445"]} | ({"report_family": "alert_log"} if source == "file" else {}),
+        )
+        for source in ("resolution", "file")
+        for name, tenant, owner in (
+            ("shared", "acme", None), ("of 7", "acme", "7"), ("of 8", "acme", "8"), ("of globex", "globex", None),
+        )
+    ]  # fmt: skip
+    with rag.database.transaction() as connection:
+        shelve(connection, module_account.user, entries)
 
 
 def test_a_diagnosis_is_in_the_log_of_searches(rag: Rag) -> None:
