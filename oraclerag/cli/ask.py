@@ -15,6 +15,7 @@ from oraclerag.cli.options import (
     HowMany,
     Hybrid,
     Json,
+    Logged,
     Manager,
     MinScore,
     Owner,
@@ -107,6 +108,7 @@ def ask(
     whole_question: Whole = False,
     max_chunks: Chunks = None,
     session: Session = None,
+    log: Logged = None,
     json: Json = False,
 ) -> None:
     """Answer a question and cite its sources.
@@ -121,6 +123,7 @@ def ask(
             scope=scope(tenant, owner, group, manager=manager),
             how=_how(rag.settings, whole_question, max_chunks),
             session=session,
+            log=log,
             **options,
         )
     if json:
@@ -174,6 +177,8 @@ def _notes(answer: Answer) -> list[str]:
         notes.append(f"{answer.withheld} hits were kept back: their sources let no text leave (egress).")
     if answer.outcome == "truncated":
         notes.append("The answer is cut: it reached the limit of tokens (generate.max_tokens).")
+    if answer.search_id is not None:
+        notes.append(f"Logged as {answer.search_id}; `oraclerag searches feedback` says whether it was good.")
     if answer.outcome != "no_grounds":
         support = answer.support
         notes.append(

@@ -34,6 +34,7 @@ __all__ = [
     "HowMany",
     "Hybrid",
     "Json",
+    "Logged",
     "Manager",
     "MinScore",
     "Module",
@@ -75,6 +76,9 @@ Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Not 
 Months = Annotated[int | None, typer.Option("--months", metavar="N", help="Not older than so many months.")]
 SourceNames = Annotated[
     list[str] | None, typer.Option("--source", metavar="NAME", help="Only this source; repeatable.")
+]
+Logged = Annotated[
+    bool | None, typer.Option("--log/--no-log", help="Whether the search log has it (default: searches.log).")
 ]
 MinScore = Annotated[
     float | None, typer.Option("--min-score", metavar="SCORE", help="The least similarity of a hit, up to 1.")

@@ -15,6 +15,7 @@ from oraclerag.cli.options import (
     HowMany,
     Hybrid,
     Json,
+    Logged,
     Manager,
     MinScore,
     Months,
@@ -81,6 +82,7 @@ def search(
         int | None, typer.Option("--rerank", metavar="N", help="Score the first N once more with search.rerank_model.")
     ] = None,
     show_sql: Annotated[bool, typer.Option("--show-sql", help="Print the statement too (stderr).")] = False,
+    log: Logged = None,
     json: Json = False,
 ) -> None:
     """Find what is nearest to a question.
@@ -114,7 +116,7 @@ def search(
     )
     with opened() as rag:
         asker = scope(tenant, owner, group, manager=manager)
-        result = rag.search(question, scope=asker, **options)
+        result = rag.search(question, scope=asker, log=log, **options)
         passages = None if around is None else rag.expand(result, scope=asker, how=cast("Any", around))
     how = f"{'approximate' if result.approximate else 'exact'}: {result.reason}"
     if show_sql:

@@ -225,7 +225,7 @@ def test_every_option_of_a_search_stands_in_its_table_and_in_its_docstring() -> 
     command, _ = follow(["search"])
     typed = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
     of_the_asker = {"--tenant", "--owner", "--group", "--manager", "question"}
-    of_the_output = {"--expand", "--show-sql", "--json"}
+    of_the_output = {"--expand", "--show-sql", "--json", "--log", "--no-log"}
     assert {name for name in named if name.startswith("-")} == typed - of_the_asker - of_the_output - {"--codes"}
 
 
