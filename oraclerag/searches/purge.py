@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import oracledb
+
 from oraclerag.database import Database, own_tables
-from oraclerag.errors import InputError
+from oraclerag.errors import Contention, InputError
 from oraclerag.searches.read import of_tenant
 from oraclerag.statements import Statements
 
@@ -15,6 +18,8 @@ __all__ = ["SLICE", "SearchPurge", "purge"]
 
 SLICE = 10_000
 """Logged searches of one transaction."""
+
+_TRIES = 3  # of a slice
 
 # What was cleared is not cleared again, so that the counts are those of what was there.
 _HAS_TEXT = (
@@ -72,16 +77,35 @@ def purge(
                 here = binds | {"after_id": after, "slice_size": slice_size}
                 cursor.execute(statements.with_names("next_slice", which=which), here)
                 (last,) = cursor.fetchone() or (None,)
-                if last is None:
-                    return SearchPurge(searches, hits, texts)
-                here = binds | {"after_id": after, "last_id": last}
-                if texts_only:
-                    cursor.execute(statements.with_names("purge_texts", which=which), here)
-                    texts += cursor.rowcount
-                else:
-                    cursor.execute(statements.with_names("purge_hits", which=which), here)
-                    hits += cursor.rowcount
-                    cursor.execute(statements.with_names("purge", which=which), here)
-                    searches += cursor.rowcount
-                connection.commit()
+            if last is None:
+                return SearchPurge(searches, hits, texts)
+            here = binds | {"after_id": after, "last_id": last}
+            if texts_only:
+                (cleared,) = _slice(connection, [statements.with_names("purge_texts", which=which)], here)
+                texts += cleared
+            else:
+                both = [statements.with_names(name, which=which) for name in ("purge_hits", "purge")]
+                found, forgotten = _slice(connection, both, here)
+                hits, searches = hits + found, searches + forgotten
             after = last
+
+
+def _slice(connection: oracledb.Connection, texts: Sequence[str], binds: Mapping[str, Any]) -> list[int]:
+    """Run the statements of a slice and commit; one that met a worker in the other order (ORA-00060) is run again."""
+    attempt = 1
+    while True:
+        try:
+            with connection.cursor() as cursor, own_tables():
+                counts = []
+                for text in texts:
+                    cursor.execute(text, dict(binds))
+                    counts.append(cursor.rowcount)
+                connection.commit()
+        except Contention:
+            with own_tables():
+                connection.rollback()
+            if attempt == _TRIES:
+                raise
+            attempt += 1
+        else:
+            return counts

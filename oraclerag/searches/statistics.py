@@ -19,8 +19,8 @@ from oraclerag.statements import Statements
 
 __all__ = ["STEPS", "Figures", "Latency", "SearchStatistics", "count", "statistics"]
 
-STEPS = ("follow_up", "reduce", "search", "prompt", "generate", "cite")
-"""The steps of an answer whose times are logged; "total" is all of it."""
+STEPS = ("read", "analyse", "reduce", "search", "prompt", "generate", "cite")
+"""The steps of answers and diagnoses whose times are logged; "total" is all of it."""
 
 _PERCENTILES = ("0.5", "0.9", "0.95", "0.99")
 _WHOLE = "'*'"
