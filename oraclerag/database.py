@@ -286,9 +286,9 @@ class Database:
             proxied.close()
 
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[oracledb.Connection]:
-        """Lend a connection and commit at the end of the block; an exception rolls back."""
-        with self.connect() as connection:
+    def transaction(self, *, call_timeout: float = 0.0) -> Iterator[oracledb.Connection]:
+        """Lend a connection as :meth:`connect` does, and commit at the end of the block; an exception rolls back."""
+        with self.connect(call_timeout=call_timeout) as connection:
             try:
                 yield connection
             except BaseException:

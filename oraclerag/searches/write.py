@@ -26,6 +26,8 @@ _log = logging.getLogger(__name__)
 
 _Done = TypeVar("_Done")
 
+_MOST_SECONDS = 10.0  # for a round trip: somebody waits for the answer, and a table may be locked
+
 # A long text goes as a LONG, in the message with the rest: a temporary LOB would cost round trips. A value that is None
 # says nothing of its type.
 _KINDS = {
@@ -98,7 +100,11 @@ def write(database: Database, entries: Sequence[Entry]) -> list[int]:
     """
     tenant = entries[0].row["tenant_id"]
     statements = Statements("searches", database.schema)
-    with writing(database, tenant) as connection, connection.cursor() as cursor, own_tables():
+    with (
+        writing(database, tenant, call_timeout=_MOST_SECONDS) as connection,
+        connection.cursor() as cursor,
+        own_tables(),
+    ):
         numbers = _add(cursor, statements, entries)
         if any(one.has_texts for one in entries) and _some_gone(cursor, statements, numbers):
             connection.rollback()  # who removed an entity has cleared what was logged before

@@ -59,9 +59,15 @@ def reading(
 
 
 @contextlib.contextmanager
-def writing(database: Database, tenant: str | None) -> Iterator[oracledb.Connection]:
-    """Lend a connection that reads and writes for ``tenant``, and commit at the end; an exception rolls back."""
-    with database.transaction() as connection, scoped(database, connection, database.schema, tenant):
+def writing(database: Database, tenant: str | None, *, call_timeout: float = 0.0) -> Iterator[oracledb.Connection]:
+    """Lend a connection that reads and writes for ``tenant``, and commit at the end; an exception rolls back.
+
+    ``call_timeout`` is as in :meth:`oraclerag.database.Database.connect`.
+    """
+    with (
+        database.transaction(call_timeout=call_timeout) as connection,
+        scoped(database, connection, database.schema, tenant),
+    ):
         yield connection
 
 

@@ -7,6 +7,7 @@ import dataclasses
 import datetime as dt
 import hashlib
 import hmac
+import json
 import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,15 +15,18 @@ from typing import Any
 
 import oracledb
 import pytest
+import sqlalchemy
+from typer.testing import CliRunner
 
 from oraclerag import Prompting, Rag, Scope
 from oraclerag import answer as answering
+from oraclerag.cli import app
 from oraclerag.config import Settings, SourceSettings
 from oraclerag.database import Database
 from oraclerag.errors import ConfigurationError, ConnectionFailed, InputError, ProviderError
 from oraclerag.searches import clear_entities, clear_tenant
 from tests.local.conftest import Account
-from tests.local.library import Entry, install, shelve
+from tests.local.library import Entry, install, settings_of, shelve
 from tests.unit.fake_llm import JSON, Reply, completion, fake_llm
 
 pytestmark = pytest.mark.one_size
@@ -271,6 +275,45 @@ def test_the_callers_transaction_is_left_alone(rag: Rag, module_account: Account
     assert len(logged(rag)) == 1
 
 
+def test_a_connection_of_the_engine_may_be_lent_and_another_one_is_written_on(module_account: Account) -> None:
+    engine = sqlalchemy.create_engine(module_account.url)
+    with Rag(settings_of(module_account), engine=engine) as rag, engine.connect() as connection:
+        assert rag.search("invoices", scope=OWNER, connection=connection, log=True).search_id is not None
+        connection.rollback()
+        assert len(logged(rag)) == 1
+    engine.dispose()
+
+
+def test_a_table_that_is_locked_costs_no_answer(
+    rag: Rag, module_account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from oraclerag.searches import write
+
+    monkeypatch.setattr(write, "_MOST_SECONDS", 0.05)
+    with module_account.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("LOCK TABLE RAG_SEARCH IN EXCLUSIVE MODE")
+        answer = rag.ask(QUESTION, scope=OWNER)
+        connection.rollback()
+    assert (answer.outcome, answer.search_id) == ("answered", None)
+    assert logged(rag) == []
+
+
+def test_the_command_line_says_the_number(
+    rag: Rag, module_account: Account, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("dsn", "user", "password"):
+        monkeypatch.setenv(f"ORACLE_{name.upper()}", getattr(module_account, name))
+    monkeypatch.setenv("ORACLERAG_EMBEDDING_MODEL", rag.settings.embedding_model)
+    found = CliRunner().invoke(app, ["search", "invoices", "--log", "--json"])
+    answer = CliRunner().invoke(app, ["ask", QUESTION])
+    none = CliRunner().invoke(app, ["ask", QUESTION, "--no-log"])
+    first, second = (row["SEARCH_ID"] for row in logged(rag))
+    assert json.loads(found.stdout)["search_id"] == first
+    assert f"Logged as {second};" in answer.stderr
+    assert "Logged" not in none.stderr
+
+
 def test_who_has_a_borrowed_connection_alone_is_told_so(rag: Rag, module_account: Account) -> None:
     lone = Rag(Settings(schema=module_account.user, embedding_model=rag.settings.embedding_model))
     with module_account.connect() as connection:
@@ -297,9 +340,9 @@ def test_one_answer_is_three_round_trips(rag: Rag, monkeypatch: pytest.MonkeyPat
         note(statement)
         return before(cursor, statement, rows)
 
-    def transaction(database: Database) -> Any:
+    def transaction(database: Database, **bounds: Any) -> Any:
         sent.append("transaction")
-        return whole(database)
+        return whole(database, **bounds)
 
     monkeypatch.setattr(oracledb.Cursor, "execute", execute)
     monkeypatch.setattr(oracledb.Cursor, "executemany", executemany)
