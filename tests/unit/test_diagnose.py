@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import shlex
+import tracemalloc
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from oraclerag.diagnose.reading import read_report
 from oraclerag.errors import AnswerTruncated, InputError, ProviderAnswerInvalid
 from oraclerag.generate import Stream
 from oraclerag.records import Generation, Hit, Prompt, PromptSource, Resolution, SourceKey
+from tests import reports
 
 SAMPLES = Path(__file__).resolve().parents[1] / "samples" / "diagnostics"
 STACK = """\
@@ -90,6 +93,19 @@ def test_the_error_of_a_real_report(name: str, code: str) -> None:
 def test_the_parts_of_a_report_may_be_cut_anywhere() -> None:
     parts = [STACK[at : at + 7] for at in range(0, len(STACK), 7)]
     assert extracted(parts) == extracted(STACK)
+
+
+def test_what_is_held_of_a_report_does_not_grow_with_it() -> None:
+    def peak(parts: int) -> int:
+        begun = islice(reports.alert_log(10**9), parts)
+        tracemalloc.start()
+        extracted(begun)
+        held = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return held
+
+    peak(10)  # what is imported stays
+    assert peak(1_600) < 2 * peak(400)
 
 
 def test_a_report_without_errors_and_waits_gives_nothing_to_search_for() -> None:
