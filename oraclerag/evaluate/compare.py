@@ -17,8 +17,9 @@ _LEVEL = 0.05
 def compare(name_a: str, a: Evaluation, name_b: str, b: Evaluation) -> Comparison:
     """Compare two evaluations of the same questions, question by question.
 
-    Metrics are paired by name, and those of different k by what they are: ``recall@5`` with ``recall@10`` where each
-    evaluation has one. Only questions that have a score with both count. Raises InputError where none is in both.
+    Metrics are paired by name, and those of different k by what they are, where each evaluation has one: ``recall@5``
+    with ``recall@10`` as "recall@5 → @10". Only questions that have a score with both count. Raises InputError where
+    none is in both.
     """
     second = {row.id: row for row in b.questions}
     both = [(row, second[row.id]) for row in a.questions if row.id in second]
@@ -55,7 +56,7 @@ def _pairs(of_a: Sequence[str], of_b: Sequence[str]) -> dict[str, tuple[str, str
         base = base_name(name)
         if name not in pairs and bases[0].count(base) == bases[1].count(base) == 1:
             other = of_b[bases[1].index(base)]
-            pairs[f"{name} → {other}"] = (name, other)
+            pairs[f"{name} → @{other.partition('@')[2]}"] = (name, other)
     return pairs
 
 

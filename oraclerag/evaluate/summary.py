@@ -51,10 +51,11 @@ def _notes(rows: Sequence[QuestionResult], metrics: Sequence[Metric], k: int) ->
     if unjudged := sum(not row.relevant for row in rows):
         notes.append(f"{_questions(unjudged)} of {len(rows):,} with nothing judged relevant: asked, not scored.")
     if missing := list(dict.fromkeys(key for row in rows for key in row.missing)):
+        one = len(missing) == 1
         shown = ", ".join(missing[:_SHOWN]) + (", …" if len(missing) > _SHOWN else "")
         notes.append(
-            f"{len(missing):,} relevant {'one is' if len(missing) == 1 else 'ones are'} not in the index, or not for "
-            f"this scope: {shown}. They count as not found."
+            f"{len(missing):,} relevant {'source is' if one else 'sources are'} not in the index, or not for this "
+            f"scope: {shown}. {'It counts' if one else 'They count'} as not found."
         )
     share = next((one.value for one in metrics if one.name == f"judged@{k}"), None)
     if share is not None and share < 1:

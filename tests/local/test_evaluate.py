@@ -184,7 +184,7 @@ def test_two_ways_to_search_are_compared(run: Any, tmp_path: Path) -> None:
     file.write_text('{"question": "late payments of the supplier", "relevant": ["task:3", "task:4"]}\n')
     told = json.loads(run(file, "--json", "--compare", "k=1", "k=4 hybrid=true").stdout)
     named = {one["name"]: one for one in told["differences"]}
-    assert (named["recall@1 → recall@4"]["a"], named["recall@1 → recall@4"]["b"]) == (0.5, 1)
+    assert (named["recall@1 → @4"]["a"], named["recall@1 → @4"]["b"]) == (0.5, 1)
     configuration = tmp_path / "other.toml"
     configuration.write_text("[generate]\nmax_tokens = 100\n")
     shown = run(file, "--compare", "hybrid=true", configuration)
