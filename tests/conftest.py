@@ -5,6 +5,7 @@ With ``-n`` a module's tests stay with one worker, so that what they share is ma
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.main
+import typer.testing
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["pytester"]  # for the tests of our own plugin
@@ -25,6 +28,13 @@ settings.load_profile("quick")
 # the package: a sixth of a run. Byte code goes to __pycache__, as it does everywhere else.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# A program makes its command line once, of the signatures of all verbs: a tenth of a second. So do the tests, which call
+# it hundreds of times in a process.
+_command_line = functools.cache(typer.main.get_command)
+_patch = pytest.MonkeyPatch()
+_patch.setattr(typer.main, "get_command", _command_line)
+_patch.setattr(typer.testing, "_get_command", _command_line)
 
 _ALONE = ("tests/local/interleavings/test_runs.py", "tests/local/test_migrate.py")
 """Long tests that share nothing of their module: each goes to whoever has time."""
