@@ -14,6 +14,8 @@ from oraclerag.merge import Merge, Merged
 from oraclerag.source import from_settings
 from tests.local.write_path.tracker import Tracker
 
+pytestmark = pytest.mark.one_size
+
 ENTITIES = 12
 
 
