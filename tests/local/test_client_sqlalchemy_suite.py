@@ -36,7 +36,6 @@ KNOWN = {
     "JoinTest.test_inner_join_false": "numbers as conditions",
     "JoinTest.test_inner_join_true": "numbers as conditions",
     "JoinTest.test_outer_join_false": "numbers as conditions",
-    "LongNameBlowoutTest.test_long_convention_name": "names longer than 63 bytes",
 }
 """Tests that fail, with the reason, which is a row of docs/local.md."""
 
