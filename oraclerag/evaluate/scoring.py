@@ -16,7 +16,7 @@ from oraclerag.search import SearchOptions
 
 __all__ = ["scored"]
 
-_LOOKED_UP = 500
+_LOOKED_UP = 200
 # What orders hits, or keeps some out, when all that is asked is whether there is one.
 _OF_NO_MATTER = ("rerank", "min_score", "hybrid", "candidates", "diversity", "prefer", "order")
 

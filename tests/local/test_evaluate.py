@@ -1,8 +1,12 @@
-"""Questions with known answers, asked of an index: what is measured, for whom, and what is said of what is not."""
+"""Questions with known answers, asked of an index: what is measured, for whom, and what is said of what is not.
+
+And the search log as a measure: how often a past case was found, and questions with feedback, for who may see them.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,14 +18,14 @@ from typer.testing import CliRunner
 from oraclerag import Rag, Scope, SourceKey
 from oraclerag.cli import app
 from oraclerag.errors import ConfigurationError, ConnectionFailed, InputError
-from oraclerag.evaluate import Question, Relevant, evaluate, load
+from oraclerag.evaluate import Question, Relevant, evaluate, load, logged_match_rate, questions_with_feedback
 from oraclerag.records import SearchResult
 from tests.local.conftest import Account
 from tests.local.library import Entry, install, shelve
 from tests.unit.fake_llm import JSON, Reply, completion, fake_llm
 
 pytestmark = pytest.mark.one_size
-MANAGER = Scope(manager=True)
+MANAGER, OWNER = Scope(manager=True), Scope(owner="7")
 ENTRIES = [
     Entry("1", "unable to extend temp segment: add a tempfile. ORA-01652", source="resolution",
           metadata={"oracle_error_code": ["ORA-01652"]}),
@@ -198,3 +202,70 @@ def test_a_collection_in_the_layout_of_beir(rag: Rag, tmp_path: Path) -> None:
     (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\t4\t1\n")
     found = evaluate(rag, load(tmp_path, source="task"), scope=MANAGER, k=1)
     assert found.questions[0].scores["ndcg@1"] == 1
+
+
+# -- the search log ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def logged(rag: Rag) -> Rag:
+    """A past case cited, a question without one, a search that does not count, another tenant's question."""
+    good = rag.ask("unable to extend temp segment", scope=OWNER, source="resolution", filter={"source_id": "1"})
+    again = rag.ask("unable to extend temp segment", scope=OWNER, source="task")
+    bad = rag.ask("the nightly backup fails", scope=MANAGER, source="task")
+    rag.search("temp segment", scope=OWNER, log=True)
+    other = rag.ask("late payments", scope=Scope(tenant="other"))
+    for answer, was_good, scope in (
+        (good, True, OWNER), (again, False, OWNER), (bad, False, MANAGER), (other, True, Scope(tenant="other")),
+    ):  # fmt: skip
+        assert answer.search_id is not None
+        rag.searches.feedback(answer.search_id, was_good, scope=scope)
+    return rag
+
+
+def test_the_match_rate_counts_questions_that_found_a_past_case(logged: Rag) -> None:
+    rate = logged_match_rate(logged, scope=MANAGER)
+    assert (rate.searches, rate.matched) == (3, 1)
+    assert rate.weeks[-1].searches == 3
+    assert logged_match_rate(logged, scope=MANAGER, history=["task"]).matched == 2
+    late = logged_match_rate(logged, scope=MANAGER, now=dt.datetime.fromisoformat("2100-01-01"))
+    assert {target.state for target in late.targets} == {"missed"}
+    assert logged_match_rate(logged, scope=Scope(tenant="nobody", manager=True)).searches == 0
+    with pytest.raises(InputError, match="scope of a manager"):
+        logged_match_rate(logged, scope=OWNER)
+    with pytest.raises(InputError, match="names of sources"):
+        logged_match_rate(logged, scope=MANAGER, history=[])
+
+
+def test_what_a_good_answer_cites_is_relevant_and_what_was_bad_is_reported(logged: Rag) -> None:
+    found = questions_with_feedback(logged, scope=MANAGER)
+    assert [(one.text, dict(one.judged), one.filter) for one in found.questions] == [
+        ("unable to extend temp segment", {"resolution:1": 1}, {"source_id": "1"}),
+        ("the nightly backup fails", {}, None),
+    ]
+    assert found.notes[0].startswith("1 of them were called bad")
+    measured = evaluate(logged, found, scope=MANAGER, k=1)
+    recall = measured.metric("recall@1")
+    assert recall is not None
+    assert (recall.value, recall.n, recall.unscored) == (1, 1, 1)
+    assert logged_match_rate(logged, scope=MANAGER).searches == 3, "an evaluation is not in the log"
+
+
+def test_a_scope_is_given_what_it_may_see_of_the_log(logged: Rag) -> None:
+    assert [one.text for one in questions_with_feedback(logged, scope=OWNER).questions] == [
+        "unable to extend temp segment"
+    ]
+    for nobody in (Scope(owner="8"), Scope(tenant="nobody", manager=True)):
+        with pytest.raises(InputError, match="no question with feedback"):
+            questions_with_feedback(logged, scope=nobody)
+
+
+def test_the_log_on_the_command_line(logged: Rag, run: Any) -> None:
+    shown = run("--log")
+    assert "week of" in shown.stdout
+    assert "1 of 3 questions" in shown.stderr
+    assert "Target within 90 days: 40%" in shown.stderr
+    assert json.loads(run("--log", "--json").stdout)["matched"] == 1
+    assert json.loads(run("--feedback", "--json", "-k", "1").stdout)["metrics"][0]["value"] == 1
+    assert run("--log", "--tenant", "nobody").stderr.startswith("No question is in the log")
+    assert run().exit_code == run("questions.jsonl", "--feedback").exit_code == 2
