@@ -16,7 +16,7 @@ The modules are the verbs of the path:
   and all of it ``check``, ``preview``, ``queue`` and ``status``; ``operations``
   and ``asking``, which are such methods of ``rag``.
 * to measure all that: ``evaluate``.
-* surface: ``rag``, the object a program holds; ``cli`` and ``console``; ``demo``, ``testing`` and ``integrations``.
+* surface: ``rag``, the object a program holds; ``cli``, ``console`` and ``pages``; ``demo``, ``testing`` and ``integrations``.
 * beneath: ``records`` and ``reports``; ``error_codes`` and ``envelope``, what a text says and is about,
   ``function_words``, what says nothing; ``config``, ``database``, ``http_client`` and ``statements``; ``in_force``,
   what holds for all workers; ``errors``, ``log``, ``heartbeat`` and ``outage``.
@@ -52,15 +52,19 @@ if TYPE_CHECKING:
         Document,
         DrainReport,
         Hit,
+        LoggedHit,
+        LoggedSearch,
         Passage,
         Prompt,
         Resolution,
         SearchResult,
         SourceKey,
         StoredChunk,
+        Turn,
     )
     from oraclerag.scope import Scope
     from oraclerag.search import SearchOptions
+    from oraclerag.searches import SearchReplay, SearchStatistics
     from oraclerag.track import Tracking
 
 __version__ = "0.1.0"
@@ -82,6 +86,8 @@ __all__ = [
     "Hit",
     "IngestReport",
     "IngestedFile",
+    "LoggedHit",
+    "LoggedSearch",
     "OracleRagError",
     "Passage",
     "Prompt",
@@ -91,11 +97,14 @@ __all__ = [
     "Resolution",
     "Scope",
     "SearchOptions",
+    "SearchReplay",
     "SearchResult",
+    "SearchStatistics",
     "Settings",
     "SourceKey",
     "StoredChunk",
     "Tracking",
+    "Turn",
     "__version__",
 ]
 
@@ -116,6 +125,8 @@ _MODULES = {
     "Hit": "records",
     "IngestReport": "ingest",
     "IngestedFile": "ingest",
+    "LoggedHit": "records",
+    "LoggedSearch": "records",
     "OracleRagError": "errors",
     "Passage": "records",
     "Prompt": "records",
@@ -125,11 +136,14 @@ _MODULES = {
     "Resolution": "records",
     "Scope": "scope",
     "SearchOptions": "search",
+    "SearchReplay": "searches",
     "SearchResult": "records",
+    "SearchStatistics": "searches",
     "Settings": "config",
     "SourceKey": "records",
     "StoredChunk": "records",
     "Tracking": "track",
+    "Turn": "records",
 }
 
 
