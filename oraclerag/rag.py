@@ -493,8 +493,8 @@ class Rag(Operations):
         ("PROD-US-01"), ``module``, ``version`` and ``script`` are as in :class:`Envelope`: what is of the same comes
         first. ``analysis`` (an Analysis, a mapping or JSON of it) is what is searched for; without one a configured
         language model makes it, or errors and waits of the report are. To a model that is not on this machine nothing
-        of the report goes, unless ``send_report``. Where there are error codes only ``cases`` and ``notes`` that name
-        one count, others with ``fallback`` alone. A report that has a name, as files have, is ingested too (``store``:
+        of the report goes, unless ``send_report``. Where there are error codes, or else waits, only ``cases`` and
+        ``notes`` that name one count, others with ``fallback`` alone. A report that has a name, as files have, is ingested too (``store``:
         True or False decides), seen as ``visibility`` says, by the scope's owner. ``how`` and ``log`` are as in
         :meth:`ask`. Raises InputError and what :meth:`search` raises.
         """

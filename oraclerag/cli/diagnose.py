@@ -58,7 +58,7 @@ def diagnose(
     cases: Annotated[int, typer.Option("--cases", metavar="N", help="Resolved incidents, at most.")] = 3,
     notes: Annotated[int, typer.Option("--notes", metavar="N", help="Other texts about it, at most.")] = 5,
     fallback: Annotated[
-        bool, typer.Option("--fallback", help="Where nothing names the error code, what is nearest by meaning.")
+        bool, typer.Option("--fallback", help="Where nothing names the error, what is nearest by meaning.")
     ] = False,
     min_score: MinScore = None,
     store: Annotated[

@@ -1,6 +1,7 @@
 """What is known of an incident: earlier cases, notes about it, reports that say the same; each with why it is here.
 
-Everything is read by searches for the caller's scope. Where there are error codes, only what names one of them counts.
+Everything is read by searches for the caller's scope. Where there are error codes, only what names one of them counts,
+and where there are waits alone, what names one of those.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ __all__ = ["Found", "Match", "Wanted", "found", "preferred"]
 
 _MOST = 20  # cases, notes or reports that may be asked for
 _LISTED = 3  # codes in a reason
+_CANDIDATES = 200  # whose words are looked at where no code says which they are
 _CHUNKS = 8  # of one entity that may stand before another one is found
 
 _CASE = {"source_type": RESOLUTION_SOURCE}
@@ -41,15 +43,16 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is looked for: a text, error codes, and what else fits better. ``name`` is that of the report itself.
+    """What is looked for: a text, error codes, else waits, and what fits better. ``name`` is the report's own.
 
     ``cases``, ``notes`` and ``reports`` are how many of each are wanted. ``fallback``: where no case, or no note, names
-    a code, those nearest by meaning. ``min_score`` is the least similarity of them all, ``max_k`` the most hits that a
-    search gives.
+    a code or a wait, those nearest by meaning. ``min_score`` is the least similarity of them all, ``max_k`` the most
+    hits that a search gives.
     """
 
     text: str
     codes: Sequence[str] = ()
+    waits: Sequence[str] = ()
     envelope: Envelope = field(default_factory=Envelope)
     name: str | None = None
     cases: int = 3
@@ -72,7 +75,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found, each best first, and the codes that no case and no note names.
+    """What was found, each best first, and the codes, or else the waits, that no case and no note names.
 
     ``result`` is what a search for it says beside its hits: the model, what was cut.
     """
@@ -99,17 +102,15 @@ def found(wanted: Wanted, search: Search, expand: Expand) -> Found:
         results.append(search(question, **options))
         return results[-1]
 
-    own = [{"metadata.file": wanted.name}] if wanted.name is not None else []
-    cases = _cases(wanted, noted)
-    notes = _nearest(wanted, noted, wanted.notes, {"$not": {"$or": [_CASE, _REPORT, *own]}})
+    cases, notes = _cases(wanted, noted), _notes(wanted, noted)
     reports = _reports(wanted, noted)
     whole = _whole([match.hit for match in cases], expand)
-    named = {code for match in (*cases, *notes) for code in _named(match.hit, wanted.codes)}
+    named = {name for match in (*cases, *notes) for name in _named(match.hit, wanted)}
     return Found(
         tuple(dataclasses.replace(match, hit=whole[match.hit.key]) for match in cases if match.hit.key in whole),
         tuple(notes),
         tuple(reports),
-        tuple(code for code in wanted.codes if code not in named),
+        tuple(name for name in wanted.codes or wanted.waits if name not in named),
         results[0] if results else SearchResult(()),
     )
 
@@ -121,34 +122,51 @@ def _cases(wanted: Wanted, search: Search) -> list[Match]:
     """
     if not wanted.cases:
         return []
-    k = wanted.k(wanted.cases)
     hits: Sequence[Hit] = ()
     if wanted.codes:
         hits = _distinct(
             search(
                 wanted.text, source=RESOLUTION_SOURCE, codes=list(wanted.codes), prefer=preferred(wanted.envelope),
-                order="authority", k=k, min_score=wanted.min_score,
+                order="authority", k=wanted.k(wanted.cases), min_score=wanted.min_score,
             )
         )  # fmt: skip
     if not hits and (wanted.fallback or not wanted.codes):
-        nearest = search(
-            wanted.text, source=RESOLUTION_SOURCE, codes=False, hybrid=True, k=k, min_score=wanted.min_score
-        )
-        hits = _distinct(nearest)[: wanted.cases]
+        hits = _without_codes(wanted, search, wanted.cases, _CASE)[: wanted.cases]
     ordered = sorted(hits, key=lambda hit: _weight(hit, wanted.envelope), reverse=True)
     return [Match(hit, _reasons(hit, wanted)) for hit in ordered[: wanted.cases]]
 
 
-def _nearest(wanted: Wanted, search: Search, count: int, among: Mapping[str, Any]) -> list[Match]:
-    if not count:
+def _notes(wanted: Wanted, search: Search) -> list[Match]:
+    """Give what else names a code, or where there is none a wait, by similarity."""
+    if not wanted.notes:
         return []
-    hits: Sequence[Hit] = _distinct(
+    own = [{"metadata.file": wanted.name}] if wanted.name is not None else []
+    among = {"$not": {"$or": [_CASE, _REPORT, *own]}}
+    hits: Sequence[Hit] = ()
+    if wanted.codes:
+        hits = _distinct(
+            search(
+                wanted.text, codes=list(wanted.codes), filter=among, k=wanted.k(wanted.notes),
+                min_score=wanted.min_score,
+            )
+        )  # fmt: skip
+    if not hits and (wanted.fallback or not wanted.codes):
+        hits = _without_codes(wanted, search, wanted.notes, among)
+    return [Match(hit, _reasons(hit, wanted)) for hit in hits[: wanted.notes]]
+
+
+def _without_codes(wanted: Wanted, search: Search, count: int, among: Mapping[str, Any]) -> list[Hit]:
+    """Give what names a wait, by its words and its meaning; what is only near where there is none, or with fallback."""
+    nearest = _distinct(
         search(
-            wanted.text, codes=list(wanted.codes) or False, fallback=wanted.fallback, filter=among,
-            k=wanted.k(count), min_score=wanted.min_score,
+            wanted.text, codes=False, hybrid=True, filter=among, k=wanted.k(count),
+            candidates=max(_CANDIDATES, wanted.k(count)), min_score=wanted.min_score,
         )
     )  # fmt: skip
-    return [Match(hit, _reasons(hit, wanted)) for hit in hits[:count]]
+    naming = [hit for hit in nearest if _named(hit, wanted)]
+    if wanted.codes or not wanted.waits or (wanted.fallback and not naming):
+        return nearest
+    return naming
 
 
 def _reports(wanted: Wanted, search: Search) -> list[Match]:
@@ -196,12 +214,12 @@ _SAID = {"environment_id": "environment", "erp_version": "version", "erp_module"
 
 
 def _reasons(hit: Hit, wanted: Wanted) -> tuple[str, ...]:
-    named = _named(hit, wanted.codes)
+    named = _named(hit, wanted)
     if named:
         more = f" and {len(named) - _LISTED} more" if len(named) > _LISTED else ""
         reasons = [f"names {', '.join(named[:_LISTED])}{more}"]
     else:
-        reasons = ["names no code of the report"] if wanted.codes else ["near by meaning"]
+        reasons = ["names no code of the report, near by meaning" if wanted.codes else "near by meaning"]
     known = wanted.envelope.as_metadata()
     same, others = [], []
     for name, word in _SAID.items():
@@ -220,11 +238,14 @@ def _reasons(hit: Hit, wanted: Wanted) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def _named(hit: Hit, codes: Sequence[str]) -> list[str]:
-    """Give the codes that a hit names, under either of their names."""
+def _named(hit: Hit, wanted: Wanted) -> list[str]:
+    """Give the codes that a hit names, under either of their names; where none are wanted, the waits."""
+    if not wanted.codes:
+        text = f"{hit.title}\n{hit.content}\n{hit.metadata.get('wait_event')}".casefold()
+        return [event for event in wanted.waits if event.casefold() in text]
     there = hit.metadata.get("oracle_error_code", ())
     there = {there} if isinstance(there, str) else set(there)
-    return [code for code in codes if there & set(error_codes.aliases(code))]
+    return [code for code in wanted.codes if there & set(error_codes.aliases(code))]
 
 
 def _whole(cases: Sequence[Hit], expand: Expand) -> dict[str, Hit]:

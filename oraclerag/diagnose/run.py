@@ -100,8 +100,8 @@ def diagnose(report: str | os.PathLike[str] | BinaryIO, asked: Asked, around: Ar
     else:
         wanted = dataclasses.replace(
             wanted, text=analysis.text, codes=analysis.error_codes or findings.causes[:_CODES],
-            envelope=asked.envelope, name=given.name, fallback=asked.fallback, min_score=asked.min_score,
-            max_k=around.database.settings.max_k,
+            waits=analysis.waits, envelope=asked.envelope, name=given.name, fallback=asked.fallback,
+            min_score=asked.min_score, max_k=around.database.settings.max_k,
         )  # fmt: skip
     course = searches.Course(generator=around.generator.name, timings=timings)
 
