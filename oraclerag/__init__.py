@@ -16,7 +16,8 @@ The modules are the verbs of the path:
   and all of it ``check``, ``preview``, ``queue`` and ``status``; ``operations``
   and ``asking``, which are such methods of ``rag``.
 * to measure all that: ``evaluate``.
-* surface: ``rag``, the object a program holds; ``cli``, ``console`` and ``pages``; ``demo``, ``testing`` and ``integrations``.
+* surface: ``rag``, the object a program holds; ``cli``, ``console`` and ``pages``; ``demo``, ``testing`` and
+  ``integrations``.
 * beneath: ``records`` and ``reports``; ``error_codes`` and ``envelope``, what a text says and is about,
   ``function_words``, what says nothing; ``config``, ``database``, ``http_client`` and ``statements``; ``in_force``,
   what holds for all workers; ``errors``, ``log``, ``heartbeat`` and ``outage``.
