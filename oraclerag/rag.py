@@ -494,9 +494,9 @@ class Rag(Operations):
         first. ``analysis`` (an Analysis, a mapping or JSON of it) is what is searched for; without one a configured
         language model makes it, or errors and waits of the report are. To a model that is not on this machine nothing
         of the report goes, unless ``send_report``. Where there are error codes, or else waits, only ``cases`` and
-        ``notes`` that name one count, others with ``fallback`` alone. A report that has a name, as files have, is ingested too (``store``:
-        True or False decides), seen as ``visibility`` says, by the scope's owner. ``how`` and ``log`` are as in
-        :meth:`ask`. Raises InputError and what :meth:`search` raises.
+        ``notes`` that name one count, others with ``fallback`` alone. A report that has a name, as files have, is
+        ingested too (``store``: True or False decides), seen as ``visibility`` says, by the scope's owner. ``how`` and
+        ``log`` are as in :meth:`ask`. Raises InputError and what :meth:`search` raises.
         """
         resolved = self._asker(scope, {})
         envelope = Envelope(environment=env, module=module, version=version, script=script)
