@@ -11,6 +11,7 @@ from oraclerag.evaluate.matching import codes_of, ranking, retrieved
 from oraclerag.evaluate.measures import MEASURES
 from oraclerag.evaluate.questions import Question, Relevant
 from oraclerag.evaluate.report import QuestionResult, Retrieved
+from oraclerag.evaluate.summary import TRUNCATED
 from oraclerag.scope import Scope
 from oraclerag.search import SearchOptions
 
@@ -64,6 +65,8 @@ def _row(
     notes = [f"no answer: {found.failure}"] if found.failure else []
     if not relevant:
         notes.append("nothing was judged relevant")
+    if found.result.truncated:
+        notes.append(TRUNCATED)
     if answer is not None:
         scores["faithfulness"] = contexts.faithfulness(answer)
         if question.expected is not None:

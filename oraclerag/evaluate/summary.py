@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from oraclerag.evaluate.intervals import interval
 from oraclerag.evaluate.report import EXPLAINED, Latency, Metric, QuestionResult, base_name, latency
 
-__all__ = ["names_of", "summary"]
+__all__ = ["TRUNCATED", "names_of", "summary"]
+
+TRUNCATED = "longer than the model reads"
+"""What a question's notes say where only its beginning was searched for."""
 
 _FEW = 30
 _SHOWN = 5
@@ -62,6 +65,8 @@ def _notes(rows: Sequence[QuestionResult], metrics: Sequence[Metric], k: int) ->
         notes.append(f"Of the hits {share:.0%} were judged by somebody; the others count as not relevant.")
     if nothing := sum(not row.hits for row in rows):
         notes.append(f"For {_questions(nothing)} nothing was found.")
+    if cut := sum(TRUNCATED in row.notes for row in rows):
+        notes.append(f"Of {_questions(cut)} only the beginning was searched for: the model reads no more.")
     if failed := sum(any(note.startswith("no answer") for note in row.notes) for row in rows):
         notes.append(f"For {_questions(failed)} no answer came: they have no score of answers.")
     if failures := sum(note.startswith("llm_") for row in rows for note in row.notes):

@@ -101,6 +101,12 @@ def test_what_the_asker_may_not_see_is_not_there(rag: Rag) -> None:
     assert not evaluate(rag, QUESTIONS, scope=Scope(tenant="nobody"), k=3).distances.relevant
 
 
+def test_a_question_that_is_cut_says_so(rag: Rag) -> None:
+    found = evaluate(rag, [Question("long", "late payments " * 2000)], scope=MANAGER, k=1)
+    assert "longer than the model reads" in found.questions[0].notes
+    assert any(note.startswith("Of 1 question only the beginning") for note in found.notes)
+
+
 def test_answers_are_measured_too(rag: Rag) -> None:
     found = evaluate(rag, QUESTIONS[:1], scope=MANAGER, k=3, answers=True).questions[0]
     assert found.scores["faithfulness"] == 1, "quoted word for word"
