@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def show_replay(screen: Output, found: SearchReplay) -> None:
     numbers = ("# then", "# now", "distance then", "distance now")
     if rows:
         screen.table(("", "hit", *numbers), rows, right=numbers)
-    steps = dict.fromkeys([*found.seconds_before, *found.seconds])
+    steps = _steps([*found.seconds_before, *found.seconds])
     screen.table(
         ("step", "ms then", "ms now"),
         ((step, _ms(found.seconds_before.get(step)), _ms(found.seconds.get(step))) for step in steps),
@@ -167,41 +168,32 @@ def show_statistics(screen: Output, found: SearchStatistics) -> None:
     parts += [(f"kind {part.name}", part) for part in found.kinds]
     parts += [(f"by {part.name}", part) for part in found.generators if part.name != "-"]
     shares = ("matched", "answered", "no_grounds", "uncited", "failed")
-    columns = (
-        "of",
-        "searches",
-        "a day",
-        *(name.replace("_", " ") for name in shares),
-        "good",
-        "bad",
-        "p50 ms",
-        "p95 ms",
-    )
+    columns = ("of", "count", "a day", *(name.replace("_", " ") for name in shares), "+/-")
     screen.table(
         columns,
         (
             (
-                _cut(name, 24),
+                _cut(name, 16),
                 f"{part.count:,}",
                 f"{part.per_day:,.1f}",
                 *(_percent(part.shares[share]) for share in shares),
-                f"{part.good:,}",
-                f"{part.bad:,}",
-                _ms(part.latency["total"].p50 if "total" in part.latency else None),
-                _ms(part.latency["total"].p95 if "total" in part.latency else None),
+                f"{part.good:,}/{part.bad:,}",
             )
             for name, part in parts
         ),
         right=columns[1:],
     )
-    if found.total.latency:
+    latencies = [(name, part.latency["total"]) for name, part in parts if "total" in part.latency]
+    latencies += [(f"step {step}", latency) for step, latency in found.total.latency.items() if step != "total"]
+    if latencies:
+        columns = ("of", "p50 ms", "p90 ms", "p95 ms", "p99 ms")
         screen.table(
-            ("step", "p50 ms", "p90 ms", "p95 ms", "p99 ms"),
+            columns,
             (
-                (step, *map(_ms, (latency.p50, latency.p90, latency.p95, latency.p99)))
-                for step, latency in found.total.latency.items()
+                (_cut(name, 40), *map(_ms, (latency.p50, latency.p90, latency.p95, latency.p99)))
+                for name, latency in latencies
             ),
-            right=("p50 ms", "p90 ms", "p95 ms", "p99 ms"),
+            right=columns[1:],
         )
     uncited = found.total.shares["sentences_uncited"]
     if uncited is not None:
@@ -219,14 +211,23 @@ def _question(found: LoggedSearch) -> str:
 
 
 def _times(found: LoggedSearch) -> str | None:
-    steps = ", ".join(f"{step} {_ms(seconds)}" for step, seconds in found.timings.items())
+    steps = ", ".join(f"{step} {_ms(found.timings[step])}" for step in _steps(found.timings))
     if found.seconds is None:
         return steps or None
     return f"{_ms(found.seconds)} ms" + (f" ({steps})" if steps else "")
 
 
 def _ms(seconds: float | None) -> str:
-    return "-" if seconds is None else f"{seconds * 1000:,.0f}"
+    if seconds is None:
+        return "-"
+    return f"{seconds * 1000:.1f}" if seconds < 0.01 else f"{seconds * 1000:,.0f}"
+
+
+def _steps(timings: Iterable[str]) -> list[str]:
+    """Give the names of steps in the order in which they are taken."""
+    from oraclerag.searches.statistics import STEPS
+
+    return sorted(dict.fromkeys(timings), key=lambda step: STEPS.index(step) if step in STEPS else len(STEPS))
 
 
 def _percent(share: float | None) -> str:

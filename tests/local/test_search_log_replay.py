@@ -182,6 +182,8 @@ def test_the_verbs_of_who_runs_it(rag: Rag, cli: Callable[..., Result]) -> None:
     found = cli("stats", "--days", "30")
     assert "tenant main" in found.stdout
     assert "business" not in found.stdout
+    assert "p95 ms" in found.stdout
+    assert "…" not in found.stdout
     assert max(map(len, found.stdout.splitlines())) <= 100
     assert json.loads(cli("stats", "--json").stdout)["total"]["shares"]["matched"] > 0
     assert json.loads(cli("stats", "--manager", "--tenant", "other", "--json").stdout)["total"]["count"] == 0
