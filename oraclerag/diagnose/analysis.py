@@ -21,6 +21,7 @@ __all__ = ["Analysis", "analysis_of", "from_findings"]
 _TEXT = 4_000  # characters of summary and root cause
 _ITEMS = 20
 _ITEM = 300  # characters of one
+_CODES = 10  # of a report that are searched for
 _MESSAGES = 3
 _WAITS = 3
 _CODE_BEFORE = re.compile(r"[\w*-]{3,14}: *")
@@ -88,7 +89,7 @@ def from_findings(found: Findings) -> Analysis | None:
     """
     why = [error for error in found.errors if error.code in found.causes][:_MESSAGES]
     messages = [_CODE_BEFORE.sub("", error.message, count=1) for error in why]
-    codes, waits = found.causes[:_ITEMS], [wait.event for wait in found.waits[:_WAITS]]
+    codes, waits = found.causes[:_CODES], [wait.event for wait in found.waits[:_WAITS]]
     if not codes and not waits:
         return None
     return Analysis(

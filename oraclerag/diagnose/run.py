@@ -24,7 +24,7 @@ from oraclerag.diagnose.diagnosis import Diagnosis
 from oraclerag.diagnose.findings import Findings, extracted
 from oraclerag.diagnose.matching import Expand, Search, Wanted
 from oraclerag.diagnose.reading import Given, read_report
-from oraclerag.envelope import Envelope
+from oraclerag.envelope import FIELDS, Envelope
 from oraclerag.errors import InputError, OracleRagError, ProviderError
 from oraclerag.generate import Generator
 from oraclerag.ingest import DEFAULT_MAX_BYTES, IngestedFile, IngestReport
@@ -37,7 +37,6 @@ __all__ = ["Around", "Asked", "diagnose"]
 
 _AS_IT_IS = Reducer(None, reduces=False)
 
-_CODES = 10  # of a report that are searched for
 _NOTHING = "A report that names neither an error nor a wait."
 
 Ingest = Callable[..., IngestReport]
@@ -93,14 +92,15 @@ def diagnose(report: str | os.PathLike[str] | BinaryIO, asked: Asked, around: Ar
         given = read_report(report, name=asked.name, encoding=asked.encoding, max_bytes=asked.max_bytes)
         findings = extracted(given.text)
     given = dataclasses.replace(given, text="")  # of a large report that is most of what is held
+    envelope = _known(asked.envelope, findings)
     with _timed(timings, "analyse"):
         analysis, by = _analysed(given_analysis, findings, around.generator, asked, remarks)
     if analysis is None:
         remarks.append("The report names neither an error nor a wait: there is nothing to search for.")
     else:
         wanted = dataclasses.replace(
-            wanted, text=analysis.text, codes=analysis.error_codes or findings.causes[:_CODES],
-            waits=analysis.waits, envelope=asked.envelope, name=given.name, fallback=asked.fallback,
+            wanted, text=analysis.text, codes=analysis.error_codes,
+            waits=analysis.waits, envelope=envelope, name=given.name, fallback=asked.fallback,
             min_score=asked.min_score, max_k=around.database.settings.max_k,
         )  # fmt: skip
     course = searches.Course(generator=around.generator.name, timings=timings)
@@ -121,11 +121,11 @@ def diagnose(report: str | os.PathLike[str] | BinaryIO, asked: Asked, around: Ar
         answer = dataclasses.replace(answer, search_id=number)
     with _timed(timings, "store"):
         stored = _stored(given, asked, around, remarks)
-    named = {name: getattr(asked.envelope, name) for name in ("environment", "module", "version", "script")}
+    named = {name: getattr(envelope, name) for name in ("environment", "module", "version", "script")}
     return Diagnosis(
         name=given.name,
         found=findings,
-        envelope=asked.envelope,
+        envelope=envelope,
         tenant=asked.tenant,
         analysis=analysis,
         analysed_by=by,
@@ -139,6 +139,17 @@ def diagnose(report: str | os.PathLike[str] | BinaryIO, asked: Asked, around: Ar
         remarks=tuple(remarks),
         timings=timings,
     )
+
+
+def _known(given: Envelope, found: Findings) -> Envelope:
+    """Give what is known of a report: what the caller says, and the module and version that it names itself."""
+    more = {}
+    for name in ("module", "version"):
+        said = found.facts.get(FIELDS[name], ())
+        if getattr(given, name) is None and len(said) == 1:
+            with contextlib.suppress(InputError):  # what a report says need be no name
+                more[name] = getattr(Envelope(**{name: said[0]}), name)
+    return dataclasses.replace(given, **more)
 
 
 def _logged(analysis: Analysis | None, wanted: Wanted, around: Around) -> searches.Asked:
@@ -161,9 +172,10 @@ def _analysed(
     given: Analysis | None, found: Findings, generator: Generator, asked: Asked, remarks: list[str]
 ) -> tuple[Analysis | None, str | None]:
     """Give the caller's analysis, or the model's, or what was found, and who made it."""
-    if given is not None:
-        return given, "caller"
     plain = from_findings(found)
+    if given is not None:  # the errors of the report are those of the incident, whatever is said of it
+        codes = given.error_codes or (plain.error_codes if plain is not None else ())
+        return dataclasses.replace(given, error_codes=codes), "caller"
     if plain is None:
         return None, None
     if generator.name == "extractive":

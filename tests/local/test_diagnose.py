@@ -156,7 +156,9 @@ def test_an_analysis_decides_what_is_searched_for(rag: Rag) -> None:
     )
     assert (keys(made.cases), made.analysed_by) == ([first], "caller")  # the same number of SQL*Net
     text = json.dumps({"summary": "Listener refuses"})
-    assert rag.diagnose(alert("ORA-12516"), scope=MAIN, analysis=text).cases[0].reasons[0] == "names ORA-12516"
+    told = rag.diagnose(alert("ORA-12516"), scope=MAIN, analysis=text)
+    assert told.cases[0].reasons[0] == "names ORA-12516"
+    assert told.resolution("f").error_codes == ("ORA-12516",)
     assert made.resolution("f").error_codes == ("TNS-12516",)
 
 
@@ -179,6 +181,16 @@ def test_where_there_are_only_waits_what_names_one_counts(rag: Rag) -> None:
     assert (unknown.path.outcome, unknown.missing) == ("no_grounds", ("latch: row cache objects",))
     wide = rag.diagnose(other, scope=MAIN, fallback=True)
     assert {match.reasons[0] for match in wide.cases} == {"near by meaning"}
+
+
+def test_the_module_that_a_report_names_need_not_be_given(rag: Rag) -> None:
+    keep(rag, "ORA-20010", {"module": "GL"}, {"module": "AP"})
+    report = (
+        "+----+\nPayables: Version : 12.2\n\nAPXIIMPT: Payables Open Interface Import\n+----+\n\nORA-20010: stopped\n"
+    )
+    found = rag.diagnose(report.replace("+----+", f"+{'-' * 75}+"), scope=MAIN)
+    assert [match.reasons[1] for match in found.cases] == ["same module", "another module: GL"]
+    assert found.resolution("f").module == "AP"
 
 
 def test_nothing_to_search_for_is_said_and_nobody_is_asked(rag: Rag) -> None:
