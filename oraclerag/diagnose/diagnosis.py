@@ -22,9 +22,9 @@ class Diagnosis:
 
     ``found``: errors and waits of the report. ``envelope`` is what the caller says of it, and module and version where
     the report names them itself. ``analysis`` is what was searched for, with the report's codes where it names none;
-    ``analysed_by`` who made it: "caller", "extracted" (read out of the report) or the name of a language model. Both are
-    None where the report says nothing to search for. ``cases`` are resolved incidents, ``notes`` what else tells of it,
-    ``reports`` others that name the same errors; each best first, with its reasons. ``missing`` are the codes, or
+    ``analysed_by`` who made it: "caller", "extracted" (read out of the report) or the name of a language model. Both
+    are None where the report says nothing to search for. ``cases`` are resolved incidents, ``notes`` what else tells of
+    it, ``reports`` others that name the same errors; each best first, with its reasons. ``missing`` are the codes, or
     without any the waits, that no case and no note names.
     ``path`` is the answer, cited, over cases and notes; its ``outcome`` is "no_grounds" where there are none.
     ``command`` keeps what resolved it, so that the next one finds it. ``stored`` is the report in the index, where it
