@@ -298,7 +298,9 @@ def sees_log_of(scope: Scope, asker: Scope) -> bool:
 
 @pytest.fixture(scope="module")
 def asked(rag: Rag) -> dict[str, int]:
-    """The number in the log of what each scope has asked."""
+    """The number in the log of what each scope has asked, with nothing else in it."""
+    with rag.database.transaction() as connection, connection.cursor() as cursor:
+        cursor.execute("DELETE FROM RAG_SEARCH")
     return {name: rag.ask(name, scope=scope, session="s", k=1).search_id or 0 for name, scope in SCOPES.items()}
 
 
