@@ -239,8 +239,9 @@ def _evaluated(rag: Rag, account: Account, scope: Scope) -> set[str]:
     wanted = tuple(Relevant(SourceKey("task", entry.id)) for entry in ENTRIES)
     (row,) = evaluate(rag, [Question("q", QUESTION, wanted)], scope=scope, k=1000).questions
     found = {entry.id for entry in ENTRIES if f"task:{entry.id}" not in row.missing}
-    assert found == {hit.key.removeprefix("task:").rpartition(":")[0] for hit in row.hits}
-    return found
+    hits = {hit.key.removeprefix("task:").rpartition(":")[0] for hit in row.hits}
+    assert found == hits & {entry.id for entry in ENTRIES}
+    return hits
 
 
 def _diagnosed(rag: Rag, account: Account, scope: Scope) -> set[str]:
