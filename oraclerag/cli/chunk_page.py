@@ -6,27 +6,20 @@ holds. Where chunks overlap the text is striped in the colours of both; its titl
 
 from __future__ import annotations
 
-import base64
 import bisect
-import hashlib
-import html
 import itertools
 from collections.abc import Iterator
 
-from oraclerag.console import to_json, visible
+from oraclerag.console import to_json
+from oraclerag.pages import frame
+from oraclerag.pages.frame import safe as _safe
 from oraclerag.preview import Measured, Preview
 
 __all__ = ["page"]
 
 _COLOURS = (("#cfe3ff", "#1d3f72"), ("#ffe1b8", "#6b4310"), ("#d3f0cd", "#22512a"), ("#f6d2e6", "#6a2350"))
 
-_BASE = """
-:root { color-scheme: light dark; --line: #8886; --faint: #8882; }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 90rem; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.3rem; margin: 0 0 .3rem; overflow-wrap: anywhere; }
-h2 { font-size: 1rem; margin: 0 0 .5rem; }
-p { margin: 0 0 1rem; }
+_RULES = """
 main { display: grid; gap: 1.5rem; grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); }
 pre { font: .85rem/1.6 ui-monospace, monospace; margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 .text { border: 1px solid var(--line); padding: .75rem; }
@@ -67,21 +60,17 @@ def _style() -> str:
                 f" text-decoration: underline dotted; }}"
             )
         rules.append("\n".join(lines))
-    return f"{_BASE}{rules[0]}\n@media (prefers-color-scheme: dark) {{\n{rules[1]}\n}}\n"
+    return f"{frame.BASE}{_RULES}{rules[0]}\n@media (prefers-color-scheme: dark) {{\n{rules[1]}\n}}\n"
 
 
 _STYLE = _style()
-_POLICY = (
-    "default-src 'none'; base-uri 'none'; form-action 'none'; "
-    f"style-src 'sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}'"
-)
 
 
 def page(shown: Preview, name: str) -> Iterator[str]:
     """Give the page in pieces; ``name`` is what the text is called."""
     yield (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{frame.policy(_STYLE)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{_safe(name)}: chunks</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
         f"<h1>{_safe(name)}</h1>\n<p>{_safe(_summary(shown))}</p>\n<main>\n"
@@ -153,10 +142,3 @@ def _entry(measured: Measured) -> str:
         f'<h2><a href="#text-{number}">Chunk {number}</a></h2>'
         f"<dl>{rows}</dl>{head}</li>\n"
     )
-
-
-def _safe(text: str, *, lines: bool = False) -> str:
-    """Escape for HTML, in attributes too; control characters become visible. A tab stays where lines do."""
-    if lines:
-        return "\t".join(html.escape(visible(part, lines=True)) for part in text.split("\t"))
-    return html.escape(visible(text))

@@ -28,8 +28,7 @@ from oraclerag.cli.options import (
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
-    from oraclerag.evaluate import Comparison, Evaluation, QuestionSet
-    from oraclerag.evaluate.tables import Table
+    from oraclerag.evaluate import Comparison, Evaluation, MatchRate, QuestionSet
     from oraclerag.evaluate.variants import Variant
     from oraclerag.rag import Rag
     from oraclerag.scope import Scope
@@ -51,7 +50,8 @@ def evaluate(
         bool, typer.Option("--feedback", help="Ask what was asked and said to be good or bad, instead of a FILE.")
     ] = False,
     log: Annotated[
-        bool, typer.Option("--log", help="How often the log's questions found a past case, by week; asks nothing.")
+        bool,
+        typer.Option("--log", help="How often the log's questions found a past case, by week; alone it asks nothing."),
     ] = False,
     source: Annotated[
         str | None, typer.Option("--source", metavar="NAME", help="The source whose ids the judgements name.")
@@ -91,6 +91,9 @@ def evaluate(
     fail_under: Annotated[
         list[str] | None, typer.Option("--fail-under", metavar="METRIC=X", help="Exit code 1 below; repeatable.")
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="PATH", help="Write a page with plots, to be read in a browser.")
+    ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print tables in Markdown.")] = False,
     json: Json = False,
 ) -> None:
@@ -99,15 +102,20 @@ def evaluate(
     By questions whose answers are known, asked as --owner, --group or --manager. Every figure is from 0 to 1, with its
     interval of 95 %. Nothing of it is logged.
     """
+    from oraclerag.evaluate.compare import compare as compared
     from oraclerag.evaluate.thresholds import broken, threshold, within
     from oraclerag.evaluate.variants import Variant, variant
+    from oraclerag.pages.evaluation import checked_place
     from oraclerag.search import SearchOptions
 
-    if sum((file is not None, feedback, log)) != 1:
-        raise typer.BadParameter("Give a FILE, --feedback or --log: one of them.")
+    if (file is not None) + feedback > 1 or not (file is not None or feedback or log):
+        raise typer.BadParameter("Give a FILE or --feedback, or --log alone or beside them.")
+    if html is not None:
+        checked_place(html)
     screen, asker = output(json), scope(tenant, owner, group, manager=manager)
-    if log:
-        _match_rate(screen, asker, history or (), markdown=markdown)
+    rate = _match_rate(asker, history or ()) if log else None
+    if file is None and not feedback:
+        _told(screen, None, rate, html, markdown=markdown)
         return
     bounds = within([threshold(text) for text in fail_under or ()], [k, *(at or ())], any_k=compare is not None)
     options = SearchOptions(
@@ -126,14 +134,9 @@ def evaluate(
                history=history or ())
         for side in sides
     ]  # fmt: skip
-    evaluation = asked[-1]
-    if compare is None:
-        _show(screen, evaluation, markdown=markdown)
-    else:
-        from oraclerag.evaluate.compare import compare as compared
-
-        _show_comparison(screen, compared(sides[0].name, asked[0], sides[1].name, asked[1]), markdown=markdown)
-    failures = [one.failure for one in asked if one.failure] + broken(bounds, evaluation)
+    shown = asked[0] if compare is None else compared(sides[0].name, asked[0], sides[1].name, asked[1])
+    _told(screen, shown, rate, html, markdown=markdown)
+    failures = [one.failure for one in asked if one.failure] + broken(bounds, asked[-1])
     for sentence in failures:
         screen.say(sentence)
     if failures:
@@ -149,24 +152,11 @@ def _questions(file: Path | None, asker: Scope, *, source: str | None, queries: 
         return questions_with_feedback(rag, scope=asker)
 
 
-def _match_rate(screen: Output, asker: Scope, history: Sequence[str], *, markdown: bool) -> None:
-    from oraclerag.evaluate import logged_match_rate, tables
+def _match_rate(asker: Scope, history: Sequence[str]) -> MatchRate:
+    from oraclerag.evaluate import logged_match_rate
 
     with opened() as rag:
-        rate = logged_match_rate(rag, scope=asker, history=history) if history else logged_match_rate(rag, scope=asker)
-    if screen.json:
-        screen.data(rate)
-        return
-    if rate.first is None or rate.rate is None:
-        screen.say("No question is in the log: there is no match rate yet.")
-        return
-    _table(screen, tables.weeks(rate), markdown=markdown)
-    screen.say(f"{rate.matched:,} of {rate.searches:,} questions since {rate.first:%Y-%m-%d} found a past case.")
-    for target in rate.targets:
-        measured = "nothing was asked" if target.rate is None else f"{target.rate:.0%}"
-        screen.say(
-            f"Target {target.name}: {target.target:.0%}; in the last four weeks of it {measured}: {target.state}."
-        )
+        return logged_match_rate(rag, scope=asker, history=history) if history else logged_match_rate(rag, scope=asker)
 
 
 def _asked(
@@ -212,38 +202,20 @@ def _rag(side: Variant) -> Iterator[Rag]:
         yield rag
 
 
-def _show(screen: Output, evaluation: Evaluation, *, markdown: bool) -> None:
-    from oraclerag.evaluate import tables
+def _told(
+    screen: Output,
+    shown: Evaluation | Comparison | None,
+    rate: MatchRate | None,
+    html: Path | None,
+    *,
+    markdown: bool,
+) -> None:
+    """Write the page, if one is wanted, and show the figures."""
+    from oraclerag.cli.evaluate_tables import show
 
-    if screen.json:
-        screen.data(evaluation)
-        return
-    _table(screen, tables.metrics(evaluation), markdown=markdown)
-    latency = evaluation.latency
-    asked = f"{evaluation.asked:,} of {evaluation.total:,} questions of {evaluation.name}"
-    if latency.median is not None and latency.p95 is not None:
-        asked += f"; searches took {latency.median * 1000:.0f} ms (median), {latency.p95 * 1000:.0f} ms (95 %)"
-    screen.say(f"{asked}.")
-    for note in evaluation.notes:
-        screen.say(note)
+    if html is not None:
+        from oraclerag.pages.evaluation import page, write
 
-
-def _show_comparison(screen: Output, comparison: Comparison, *, markdown: bool) -> None:
-    from oraclerag.evaluate import tables
-
-    if screen.json:
-        screen.data(comparison)
-        return
-    _table(screen, tables.differences(comparison), markdown=markdown)
-    screen.say(f"A: {comparison.name_a}; B: {comparison.name_b}. p: paired randomisation test, two-sided.")
-    for note in dict.fromkeys((*comparison.notes, *comparison.a.notes, *comparison.b.notes)):
-        screen.say(note)
-
-
-def _table(screen: Output, table: Table, *, markdown: bool) -> None:
-    from oraclerag.evaluate import tables
-
-    if markdown:
-        screen.write(tables.markdown(table))
-    else:
-        screen.table(table.columns, table.rows, right=table.right)
+        write(html, page(shown, rate))
+        screen.say(f"{html} shows it with plots.")
+    show(screen, shown, rate, markdown=markdown)

@@ -21,6 +21,8 @@ __all__ = [
     "MatchTarget",
     "MatchWeek",
     "Metric",
+    "MinScore",
+    "MinScoreChoice",
     "QuestionDifference",
     "QuestionResult",
     "Retrieved",
@@ -134,6 +136,29 @@ class Distances:
     relevant: tuple[float, ...]
     irrelevant: tuple[float, ...]
     unjudged: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MinScoreChoice:
+    """A ``min_score``, the highest of three decimals that keeps a share of the relevant hits.
+
+    ``relevant`` and ``others`` are the shares of the relevant and of the other hits that it keeps; None where there are
+    no others.
+    """
+
+    keeps_at_least: float
+    score: float
+    relevant: float
+    others: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class MinScore:
+    """What to choose ``min_score`` by. ``suggested`` is None where there is none, and ``reason`` says why."""
+
+    suggested: float | None
+    reason: str | None
+    choices: tuple[MinScoreChoice, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,45 @@
+"""How often a past case was found, week by week, against the targets."""
+
+from __future__ import annotations
+
+import itertools
+
+from oraclerag.evaluate.report import MatchRate
+from oraclerag.pages.frame import Markup
+from oraclerag.pages.svg import WIDTH, Scale, across, label, node, number, picture, upright
+
+__all__ = ["over_time"]
+
+_LEFT, _TOP, _BOTTOM = 40.0, 14.0, 180.0
+_DATED = 4
+
+
+def over_time(key: str, rate: MatchRate) -> Markup:
+    """Draw the rate of each week with its interval, and a line at each target; a week without questions is a gap."""
+    weeks = rate.weeks
+    along, up = Scale(0, max(len(weeks) - 1, 0), _LEFT + 8, WIDTH - 8), Scale(0, 1, _BOTTOM, _TOP)
+    drawn = upright(up, _LEFT, [(at / 4, f"{at / 4:.0%}") for at in range(5)])
+    step = max(-(-len(weeks) // _DATED), 1)
+    marks = [(float(at), f"{week.start:%d %b %y}") for at, week in enumerate(weeks) if at % step == 0]
+    drawn += across(along, _BOTTOM, marks, top=_BOTTOM)
+    for target in rate.targets:
+        y = up(target.target)
+        drawn.append(node("line", x1=_LEFT, x2=WIDTH, y1=y, y2=y, class_="target"))
+        words = f"target {target.target:.0%} {target.name}"
+        drawn.append(label(words, WIDTH - 2, y - 5, anchor="end", kind="orange-text paper"))
+    for at, week in enumerate(weeks):
+        if week.low is not None and week.high is not None:
+            drawn.append(node("line", x1=along(at), x2=along(at), y1=up(week.low), y2=up(week.high), class_="whisker"))
+    asked = [(at, week.rate) for at, week in enumerate(weeks) if week.rate is not None]
+    path = ""
+    for before, (at, share) in zip(itertools.chain([None], asked), asked, strict=False):
+        joined = before is not None and before[0] == at - 1
+        path += f"{'L' if joined else 'M'}{number(along(at))} {number(up(share))}"
+    if path:
+        drawn.append(node("path", d=path, class_="course"))
+    drawn += [node("circle", cx=along(at), cy=up(share), r=3.5 if len(asked) < 60 else 2, class_="blue")
+              for at, share in asked]  # fmt: skip
+    told = "Nothing was asked." if rate.rate is None else (
+        f"{len(weeks):,} weeks, {rate.searches:,} questions, of which {rate.rate:.0%} found a past case."
+    )  # fmt: skip
+    return picture(key, "Match rate by week, against the targets", told, _BOTTOM + 22, drawn)
