@@ -321,7 +321,9 @@ def _those(asked: dict[str, int], read: Callable[[int], object]) -> set[int]:
 
 LogRead = Callable[[Rag, Scope, dict[str, int]], set[int]]
 EVERY_WAY_TO_THE_LOG: dict[str, LogRead] = {
-    "list": lambda rag, scope, _: {one.search_id for one in rag.searches.list(scope=scope, kind="ask")},
+    "list": lambda rag, scope, asked: (
+        {one.search_id for one in rag.searches.list(scope=scope, limit=10_000)} & {*asked.values()}
+    ),
     "session": lambda rag, scope, _: {one.search_id for one in rag.searches.list(scope=scope, session="s")},
     "show": lambda rag, scope, asked: _those(asked, lambda number: rag.searches.show(number, scope=scope)),
     "replay": lambda rag, scope, asked: _those(asked, lambda number: rag.searches.replay(number, scope=scope)),
@@ -342,7 +344,7 @@ def test_a_scope_sees_the_log_of_itself_and_of_narrower_ones(
 def test_the_verbs_of_the_log_ask_as_their_options_say(
     rag: Rag, module_account: Account, asked: dict[str, int], scope: str
 ) -> None:
-    found = _command(rag, module_account, SCOPES[scope], "searches", "list", "--kind", "ask")
+    found = _command(rag, module_account, SCOPES[scope], "searches", "list", "--session", "s")
     expected = {number for name, number in asked.items() if sees_log_of(SCOPES[scope], SCOPES[name])}
     assert {one["search_id"] for one in found} == expected
 
