@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oraclerag import error_codes
 from oraclerag.diagnose import Analysis, Findings
 from oraclerag.diagnose.analysis import analysis_of, from_findings
 from oraclerag.diagnose.by_model import analysed, question_of
@@ -106,6 +107,22 @@ def test_what_is_held_of_a_report_does_not_grow_with_it() -> None:
 
     peak(10)  # what is imported stays
     assert peak(2_500) < 1.3 * peak(1_500)
+
+
+LINES = st.sampled_from(
+    ["ORA-01653: x", "ORACLE error 942 in y", "WAIT #1: nam='log file sync' ela= 5 p1=1", "x", "", "*** 2026-03-02 01:10:00.120",
+     "PARSING IN CURSOR #1 len=1 dep=0 sqlid='0abc1defg2hij'", "select 'ORA-00600' from dual", "END OF STMT", "a | b"]
+)  # fmt: skip
+
+
+@given(st.lists(LINES | st.text(max_size=40), max_size=40))
+def test_whatever_a_report_says_its_errors_are_where_it_is_said(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    found = extracted(text)
+    assert found.lines == text.count("\n") + (not text.endswith("\n") and bool(text))
+    for error in found.errors:
+        assert error.line == text.count("\n", 0, error.start) + 1
+        assert error_codes.find(text[error.start :])[0].code == error.code
 
 
 def test_a_report_without_errors_and_waits_gives_nothing_to_search_for() -> None:
