@@ -26,6 +26,7 @@ _OF_USERS = ("filter", "prefer", "vector")
 _MAX_NAME = 200
 _MAX_CODE = 64
 _MOST = 10**9  # of a NUMBER(9)
+_WHOLE = 10**38  # what a NUMBER holds exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +170,15 @@ def _options(asked: Asked, *, kept: bool) -> dict[str, Any]:
 
 def _plain(value: object) -> Any:
     """Give a value of an option for JSON; of what is no option's value (it was refused), its type."""
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, int):
+        return value if abs(value) < _WHOLE else type(value).__name__
     if isinstance(value, str):
         return _storable(value)
     if isinstance(value, float | decimal.Decimal):
-        return float(value) if math.isfinite(value) else str(value)
+        finite = value.is_finite() if isinstance(value, decimal.Decimal) else math.isfinite(value)
+        return float(value) if finite and math.isfinite(float(value)) else str(value)
     if isinstance(value, dt.date):  # and datetime
         return value.isoformat()
     if isinstance(value, Mapping):
