@@ -438,7 +438,7 @@ def test_the_toolkits_tables_are_reflected_without_a_gap(ours: sa.Engine) -> Non
     unknown = [f"{column.table.name}.{column.name}" for column in columns if isinstance(column.type, sa.types.NullType)]
     assert unknown == []
     assert {type(column.type).__name__ for column in columns} == {
-        "NUMBER", "VARCHAR", "CLOB", "JSON", "TIMESTAMP", "BINARY_DOUBLE", "VECTOR",
+        "NUMBER", "VARCHAR", "CLOB", "JSON", "TIMESTAMP", "DATE", "BINARY_DOUBLE", "VECTOR",
     }  # fmt: skip
     chunk = metadata.tables["rag_chunk"]
     assert {index.name for index in chunk.indexes} >= {"rag_chunk_emb_idx", "rag_chunk_src_uq", "rag_chunk_error_idx"}
