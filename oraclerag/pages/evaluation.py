@@ -10,10 +10,10 @@ from __future__ import annotations
 import datetime as dt
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import jinja2
 
@@ -29,9 +29,21 @@ from oraclerag.pages.evaluation_sections import Section, of_comparison, of_evalu
 __all__ = ["checked_place", "page", "write"]
 
 _HERE = Path(__file__).parent
-_LONG = ("question", "what it is", "not found")
+_LONG = ("question", "what it is", "remarks")
 _WIDE = 7  # columns of a table that stands below its picture, not beside it
 _GLANCE = ("ndcg", "recall", "mrr", "context_recall", "faithfulness")
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What stands above the sections; ``glance`` has the figures that matter most: name, value, what goes with it."""
+
+    title: str
+    under: str
+    failures: Sequence[str] = ()
+    glance: Sequence[tuple[str, str, str]] = ()
+    facts: Sequence[tuple[str, str]] = ()
+    notes: Sequence[str] = ()
 
 
 def checked_place(path: Path) -> Path:
@@ -70,21 +82,18 @@ def page(
     """
     moment = written or dt.datetime.now(dt.UTC)
     sections: list[Section] = []
-    said: dict[str, Any] = {
-        "title": "Match rate",
-        "under": "How often the questions of the search log found a past case.",
-    }
+    head = _Head("Match rate", "How often the questions of the search log found a past case.")
     if isinstance(shown, Comparison):
         sections += of_comparison(shown)
-        said = _comparison(shown)
+        head = _comparison(shown)
     elif shown is not None:
         sections += of_evaluation(shown)
-        said = _evaluation(shown)
+        head = _evaluation(shown)
     if rate is not None:
         sections += of_match_rate(rate)
     style = frame.Markup(frame.BASE + _text("evaluation.css"))
     return _template().render(
-        said,
+        head=head,
         style=style,
         policy=frame.Markup(frame.policy(style)),
         sections=sections,
@@ -99,20 +108,20 @@ def _kind(table: Table, column: str) -> str:
     return "right" if column in table.right else "long" if column in _LONG else ""
 
 
-def _evaluation(shown: Evaluation) -> dict[str, Any]:
+def _evaluation(shown: Evaluation) -> _Head:
     glance = []
     for metric in shown.metrics:
         if base_name(metric.name) in _GLANCE and metric.name in (f"{base_name(metric.name)}@{shown.k}", "faithfulness"):
             beside = "not scored" if metric.value is None else tables.interval(metric.low, metric.high)
             glance.append((metric.name, tables.number(metric.value), beside))
-    return {
-        "title": f"Evaluation of {shown.name}",
-        "under": tables.asked(shown),
-        "failures": [shown.failure] if shown.failure else [],
-        "glance": glance,
-        "facts": list(_facts(shown)),
-        "notes": shown.notes,
-    }
+    return _Head(
+        title=f"Evaluation of {shown.name}",
+        under=tables.asked(shown),
+        failures=[shown.failure] if shown.failure else [],
+        glance=glance,
+        facts=list(_facts(shown)),
+        notes=shown.notes,
+    )
 
 
 def _facts(shown: Evaluation) -> Iterator[tuple[str, str]]:
@@ -124,7 +133,7 @@ def _facts(shown: Evaluation) -> Iterator[tuple[str, str]]:
     yield "intervals", f"bootstrap, {shown.resamples:,} resamples, seed {shown.seed}"
 
 
-def _comparison(shown: Comparison) -> dict[str, Any]:
+def _comparison(shown: Comparison) -> _Head:
     glance = [
         (one.name, tables.number(one.difference, 3, signed=True), "not scored" if one.p is None else f"p {one.p:.4f}")
         for one in shown.differences
@@ -132,14 +141,14 @@ def _comparison(shown: Comparison) -> dict[str, Any]:
     ]
     sides = (("A", shown.name_a, shown.a), ("B", shown.name_b, shown.b))
     facts = [(side, f"{name}: {tables.asked(one)}") for side, name, one in sides]
-    return {
-        "title": f"Comparison on {shown.a.name}",
-        "under": tables.sides(shown),
-        "failures": [f"{side}: {one.failure}" for side, _, one in sides if one.failure],
-        "glance": glance[:6],
-        "facts": facts,
-        "notes": tables.notes(shown),
-    }
+    return _Head(
+        title=f"Comparison on {shown.a.name}",
+        under=tables.sides(shown),
+        failures=[f"{side}: {one.failure}" for side, _, one in sides if one.failure],
+        glance=glance[:6],
+        facts=facts,
+        notes=tables.notes(shown),
+    )
 
 
 @cache

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from oraclerag.evaluate import tables
 from oraclerag.evaluate.min_score import suggest
-from oraclerag.evaluate.report import EXPLAINED, Comparison, Difference, Evaluation, MatchRate, base_name
+from oraclerag.evaluate.report import (
+    EXPLAINED,
+    Comparison,
+    Difference,
+    Evaluation,
+    MatchRate,
+    QuestionResult,
+    base_name,
+)
 from oraclerag.evaluate.tables import Table
 from oraclerag.pages.frame import Markup
 from oraclerag.pages.plots.latency import histogram
@@ -127,7 +135,7 @@ def _scores(side: str, shown: Evaluation) -> Section:
     relevant, irrelevant, unjudged = map(len, (distances.relevant, distances.irrelevant, distances.unjudged))
     words = [
         tables.suggested(found),
-        f"Of questions with judgements {relevant:,} hits are relevant, {irrelevant:,} are not, {unjudged:,} are not judged.",
+        f"Hits of judged questions: {relevant:,} relevant, {irrelevant:,} not relevant, {unjudged:,} judged by nobody.",
         _HOW_SUGGESTED.format(k=shown.k),
     ]
     if (already := shown.options.get("min_score")) is not None:
@@ -144,14 +152,14 @@ def _questions(shown: Evaluation) -> Section:
     names = [name for name in (f"{base}@{shown.k}" for base in _BY_QUESTION) if shown.metric(name) is not None]
     rows = sorted(shown.questions, key=lambda row: [row.scores.get(name, 2.0) for name in names])
     table = Table(
-        ("id", "question", *names, "took", "not found"),
+        ("id", "question", *names, "took", "remarks"),
         tuple(
             (
                 _cut(row.id),
                 _cut(row.text),
                 *(tables.number(row.scores.get(name)) for name in names),
                 tables.duration(row.seconds),
-                _cut(", ".join((*row.missing, *row.notes))),
+                _remarks(row),
             )
             for row in rows[:_QUESTIONS]
         ),
@@ -161,6 +169,11 @@ def _questions(shown: Evaluation) -> Section:
     if len(rows) > _QUESTIONS:
         words.append(f"The first {_QUESTIONS} of {len(rows):,}; --json has all of them, with every hit.")
     return Section("Questions", tuple(words), tables=(("Questions", table),))
+
+
+def _remarks(row: QuestionResult) -> str:
+    missing = f"not in the index: {', '.join(row.missing)}" if row.missing else ""
+    return _cut("; ".join(filter(None, (missing, *row.notes))))
 
 
 def _main(differences: Sequence[Difference]) -> str | None:

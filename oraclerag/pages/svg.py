@@ -118,9 +118,9 @@ def across(scale: Scale, y: float, marks: Sequence[tuple[float, str]], *, top: f
     return drawn
 
 
-def upright(scale: Scale, x: float, marks: Sequence[tuple[float, str]]) -> list[ET.Element]:
-    """Draw an axis along the left: lines from ``x`` to the right edge, and a label before each."""
-    drawn = [node("line", x1=x, x2=WIDTH, y1=scale(at), y2=scale(at), class_="grid") for at, _ in marks]
+def upright(scale: Scale, x: float, marks: Sequence[tuple[float, str]], *, to: float = WIDTH) -> list[ET.Element]:
+    """Draw an axis along the left: lines from ``x`` on, and a label before each."""
+    drawn = [node("line", x1=x, x2=to, y1=scale(at), y2=scale(at), class_="grid") for at, _ in marks]
     return drawn + [label(text, x - 5, scale(at) + 4, anchor="end", kind="tick") for at, text in marks]
 
 

@@ -6,27 +6,30 @@ import itertools
 
 from oraclerag.evaluate.report import MatchRate
 from oraclerag.pages.frame import Markup
-from oraclerag.pages.svg import WIDTH, Scale, across, label, node, number, picture, upright
+from oraclerag.pages.svg import WIDTH, Scale, across, fitted, label, node, number, picture, upright
 
 __all__ = ["over_time"]
 
-_LEFT, _TOP, _BOTTOM = 40.0, 14.0, 180.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 40.0, 326.0, 30.0, 196.0
 _DATED = 4
 
 
 def over_time(key: str, rate: MatchRate) -> Markup:
     """Draw the rate of each week with its interval, and a line at each target; a week without questions is a gap."""
     weeks = rate.weeks
-    along, up = Scale(0, max(len(weeks) - 1, 0), _LEFT + 8, WIDTH - 8), Scale(0, 1, _BOTTOM, _TOP)
-    drawn = upright(up, _LEFT, [(at / 4, f"{at / 4:.0%}") for at in range(5)])
+    along, up = Scale(0, max(len(weeks) - 1, 0), _LEFT + 8, _RIGHT - 8), Scale(0, 1, _BOTTOM, _TOP)
+    drawn = upright(up, _LEFT, [(at / 4, f"{at / 4:.0%}") for at in range(5)], to=_RIGHT)
     step = max(-(-len(weeks) // _DATED), 1)
     marks = [(float(at), f"{week.start:%d %b %y}") for at, week in enumerate(weeks) if at % step == 0]
     drawn += across(along, _BOTTOM, marks, top=_BOTTOM)
     for target in rate.targets:
         y = up(target.target)
-        drawn.append(node("line", x1=_LEFT, x2=WIDTH, y1=y, y2=y, class_="target"))
-        words = f"target {target.target:.0%} {target.name}"
-        drawn.append(label(words, WIDTH - 2, y - 5, anchor="end", kind="orange-text paper"))
+        drawn.append(node("line", x1=_LEFT, x2=_RIGHT, y1=y, y2=y, class_="target"))
+        drawn.append(label(f"{target.target:.0%}", WIDTH, y + 4, anchor="end", kind="orange-text"))
+    if rate.targets:
+        words = ", ".join(f"{target.target:.0%} {target.name}" for target in rate.targets)
+        drawn.append(node("line", x1=_LEFT, x2=_LEFT + 24, y1=9, y2=9, class_="target"))
+        drawn.append(label(fitted(f"targets: {words}", WIDTH - _LEFT - 30), _LEFT + 30, 13, kind="orange-text"))
     for at, week in enumerate(weeks):
         if week.low is not None and week.high is not None:
             drawn.append(node("line", x1=along(at), x2=along(at), y1=up(week.low), y2=up(week.high), class_="whisker"))

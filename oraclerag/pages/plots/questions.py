@@ -24,11 +24,12 @@ def sorted_bars(key: str, metric: str, differences: Sequence[float]) -> Markup:
     up = Scale(-most, most, _BOTTOM, _TOP)
     across = Scale(0, max(len(shown), 1), _LEFT, WIDTH)
     room = min((WIDTH - _LEFT) / max(len(shown), 1), _WIDEST)
+    gap = 0.15 * room if room > 3 else 0.0
     better, worse = sum(one > 0 for one in ordered), sum(one < 0 for one in ordered)
     drawn = upright(up, _LEFT, [(at, f"{at:+.4g}" if at else "0") for at in ticks(-most, most)])
     for kind, sign in (("blue", 1), ("orange", -1)):
         outline = "".join(
-            f"M{number(across(place))} {number(up(0))}V{number(up(one))}h{number(room * 0.85)}V{number(up(0))}z"
+            f"M{number(across(place))} {number(up(0))}V{number(up(one))}h{number(room - gap)}V{number(up(0))}z"
             for place, one in enumerate(shown)
             if one * sign > 0
         )
@@ -38,6 +39,6 @@ def sorted_bars(key: str, metric: str, differences: Sequence[float]) -> Markup:
     alike = len(ordered) - better - worse
     drawn.append(label(f"▲ {better:,} better", _LEFT, 13, kind="blue-text"))
     drawn.append(label(f"{alike:,} alike", (WIDTH + _LEFT) / 2, 13, anchor="middle", kind="tick"))
-    drawn.append(label(f"{worse:,} worse ▼", WIDTH, 13, anchor="end", kind="orange-text"))
+    drawn.append(label(f"{worse:,} worse ▼", WIDTH - 2, 13, anchor="end", kind="orange-text"))
     told = f"Of {len(ordered):,} questions, {better:,} are better with B, {alike:,} alike, {worse:,} worse."
     return picture(key, f"Change of {metric} by question, sorted", told, _BOTTOM + 8, drawn)
