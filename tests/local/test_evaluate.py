@@ -197,9 +197,19 @@ def test_two_ways_to_search_are_compared(run: Any, tmp_path: Path) -> None:
     assert (named["recall@1 → @4"]["a"], named["recall@1 → @4"]["b"]) == (0.5, 1)
     configuration = tmp_path / "other.toml"
     configuration.write_text("[generate]\nmax_tokens = 100\n")
-    shown = run(file, "--compare", "hybrid=true", configuration)
+    shown = run(file, "--compare", "hybrid=true", configuration, "--html", tmp_path / "report.html")
     assert shown.exit_code == 0, shown.output
     assert f"A: hybrid=true; B: {configuration}." in "".join(shown.stderr.split("\n"))
+    assert '<h1 dir="auto">Comparison on questions.jsonl</h1>' in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_a_page_that_cannot_be_written_is_said_before_anything_is_asked(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Rag, "search_each", lambda *_, **__: pytest.fail("asked"))
+    refused = run("questions.jsonl", "--html", tmp_path / "none" / "report.html")
+    assert isinstance(refused.exception, InputError)
+    assert "There is no folder" in str(refused.exception)
 
 
 def test_a_collection_in_the_layout_of_beir(rag: Rag, tmp_path: Path) -> None:
@@ -266,12 +276,18 @@ def test_a_scope_is_given_what_it_may_see_of_the_log(logged: Rag) -> None:
             questions_with_feedback(logged, scope=nobody)
 
 
-def test_the_log_on_the_command_line(logged: Rag, run: Any) -> None:
+def test_the_log_on_the_command_line(logged: Rag, run: Any, tmp_path: Path) -> None:
     shown = run("--log")
     assert "week of" in shown.stdout
     assert "1 of 3 questions" in shown.stderr
     assert "Target within 90 days: 40%" in shown.stderr
     assert json.loads(run("--log", "--json").stdout)["matched"] == 1
-    assert json.loads(run("--feedback", "--json", "-k", "1").stdout)["metrics"][0]["value"] == 1
+    both = json.loads(run("--feedback", "--log", "--json", "-k", "1", "--html", tmp_path / "report.html").stdout)
+    assert both["metrics"][0]["value"] == 1
+    assert both["match_rate"]["searches"] == 3
+    assert both["min_score"]["suggested"] is None
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "Match rate over time" in page
+    assert "1 of 3 questions" in page
     assert run("--log", "--tenant", "nobody").stderr.startswith("No question is in the log")
     assert run().exit_code == run("questions.jsonl", "--feedback").exit_code == 2
