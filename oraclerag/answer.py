@@ -18,7 +18,7 @@ from oraclerag.database import Database
 from oraclerag.errors import ConfigurationError, InputError
 from oraclerag.generate import Generator
 from oraclerag.records import Answer, Generation, Hit, Prompt, SearchResult, Turn
-from oraclerag.reduce import Reducer, Understood
+from oraclerag.reduce import Reducer, Understanding, Understood
 from oraclerag.search import SearchOptions
 from oraclerag.searches.course import Course
 from oraclerag.source import Source
@@ -92,7 +92,7 @@ def prepared(
     how: Prompting,
     *,
     local: bool,
-    reducer: Reducer,
+    reducer: Understanding,
     turns: Sequence[Turn] = (),
     course: Course | None = None,
 ) -> _Prepared:
@@ -141,7 +141,7 @@ def answer(
     generator: Generator,
     how: Prompting,
     *,
-    reducer: Reducer,
+    reducer: Understanding,
     turns: Sequence[Turn] = (),
     on_text: Callable[[str], None] | None = None,
     course: Course | None = None,

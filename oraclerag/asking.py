@@ -14,6 +14,7 @@ from oraclerag.config import Settings
 from oraclerag.database import Database
 from oraclerag.errors import ConfigurationError, InputError
 from oraclerag.records import Answer, Hit, Passage, Prompt, SearchResult, StoredChunk, Turn
+from oraclerag.reduce import AsBefore, Understanding
 from oraclerag.scope import Scope
 from oraclerag.search import Searcher, SearchOptions, expand, fetch
 from oraclerag.searches import Asked, Course, Kind, Searches, followed, keeping
@@ -91,6 +92,21 @@ class Asking:
         ``searches_log`` says otherwise. Raises what :meth:`search` raises, ConfigurationError, also where a session has
         no log to be read from, and ProviderError.
         """
+        return self._answered(question, scope, how, options, session=session, on_text=on_text, log=log)
+
+    def _answered(
+        self,
+        question: str,
+        scope: Scope,
+        how: answering.Prompting | None,
+        options: SearchOptions,
+        *,
+        session: str | None = None,
+        on_text: Callable[[str], None] | None = None,
+        log: bool | None = None,
+        understanding: Understanding | None = None,
+    ) -> Answer:
+        """Answer a question; ``understanding`` says what of it is searched for, where not the settings do."""
         resolved = self._asker(scope, options)
         how = how or answering.Prompting.of(self.settings)
         chosen = answering.options_of(self.settings, options)
@@ -102,7 +118,7 @@ class Asking:
             self._sources,
             generate.from_settings(self.settings, self.database),
             how,
-            reducer=answering.reducer(self.settings, how, self.database),
+            reducer=understanding or answering.reducer(self.settings, how, self.database),
             turns=self._turns(session, scope),
             on_text=on_text,
             course=course,
@@ -207,10 +223,17 @@ class Asking:
         return self.search(question, scope=scope, log=log, **options)
 
     def _ask_again(
-        self, question: str, *, scope: Scope, prompting: Mapping[str, Any], log: bool, **options: Any
+        self,
+        question: str,
+        *,
+        scope: Scope,
+        prompting: Mapping[str, Any],
+        understood: AsBefore,
+        log: bool,
+        **options: Unpack[SearchOptions],
     ) -> Answer:
         how = dataclasses.replace(answering.Prompting.of(self.settings), **prompting)
-        return self.ask(question, scope=scope, how=how, log=log, **options)
+        return self._answered(question, scope, how, options, log=log, understanding=understood)
 
     def _turns(self, session: str | None, scope: Scope) -> list[Turn]:
         """Give what this scope has asked in a session, oldest first, as far as it matters to the next question."""

@@ -33,6 +33,7 @@ __all__ = [
     "driver_types",
     "execute_counted",
     "in_list",
+    "never_connected",
     "own_tables",
     "padded",
     "parts",
@@ -66,6 +67,13 @@ _CLASSES: dict[type[errors.DatabaseError], tuple[str, ...]] = {
     ),
     errors.ParallelDml: ("ORA-12838", "ORA-12839", "ORA-12840"),
 }  # fmt: skip
+# What connecting ends with, and waiting for a connection of a pool.
+_NEVER_CONNECTED = frozenset(
+    {
+        "ORA-00018", "ORA-00020", "ORA-01033", "ORA-01034", "ORA-01089", "ORA-12153", "ORA-12514", "ORA-12541",
+        "DPY-4000", "DPY-4005", "DPY-4026", "DPY-4027", "DPY-6000", "DPY-6001", "DPY-6002", "DPY-6003", "DPY-6005",
+    }
+)  # fmt: skip
 _CONNECTION_ID = re.compile(r" \(CONNECTION_ID=[^)]*\)")
 _CLASS_OF = {code: cls for cls, codes in _CLASSES.items() for code in codes}
 
@@ -92,6 +100,14 @@ def code_of(error: BaseException) -> str | None:
     if isinstance(error, oracledb.Error) and error.args:
         return getattr(error.args[0], "full_code", None) or None
     return None
+
+
+def never_connected(error: BaseException) -> bool:
+    """Whether an error of ours says that there was no connection to begin with, so that nothing else finds one."""
+    if isinstance(error, errors.LoginFailed):
+        return True
+    cause = error.__cause__ if isinstance(error, errors.ConnectionFailed) else None
+    return (code_of(cause) if cause is not None else None) in _NEVER_CONNECTED
 
 
 def words(error: oracledb.Error) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from oraclerag import log
 from oraclerag.errors import ProviderError
@@ -19,7 +19,7 @@ from oraclerag.reduce import by_model, follow_up, rules
 if TYPE_CHECKING:
     from oraclerag.generate import Generator
 
-__all__ = ["RULES", "Reducer", "Understood"]
+__all__ = ["RULES", "AsBefore", "Reducer", "Understanding", "Understood"]
 
 RULES = "rules"
 """What the rules are called where it is said who reduced a question."""
@@ -47,6 +47,26 @@ class Understood:
         return self.question if self.standalone is None else self.standalone
 
 
+class Understanding(Protocol):
+    """Who says what of a question is searched for."""
+
+    def understood(self, question: str, turns: Sequence[Turn] = ()) -> Understood:
+        """Understand a question that follows ``turns``, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class AsBefore:
+    """A question that was understood once, taken for that again: nobody is asked, and no rule is applied."""
+
+    searched: str = field(repr=False)
+    standalone: str | None = field(default=None, repr=False)
+    reduced_by: str | None = None
+
+    def understood(self, question: str, turns: Sequence[Turn] = ()) -> Understood:  # noqa: ARG002 - they are in it
+        """Give what it was taken for."""
+        return Understood(question, self.searched, self.standalone, self.reduced_by)
+
+
 @dataclass(frozen=True, slots=True)
 class Reducer:
     """Who understands questions: the rules, or ``model`` where there is one; with ``reduces`` off, words all stay."""
@@ -60,10 +80,10 @@ class Reducer:
         Asks the model once for a follow-up and once for what to search for, and not again once it has failed. Never
         raises what the model's endpoint raises.
         """
-        return _Understanding(question, self.model).all(turns, reduces=self.reduces)
+        return _Thinking(question, self.model).all(turns, reduces=self.reduces)
 
 
-class _Understanding:
+class _Thinking:
     """One question on its way; a model that failed is not asked again."""
 
     def __init__(self, question: str, model: Generator | None) -> None:

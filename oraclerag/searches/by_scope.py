@@ -58,10 +58,10 @@ class Searches:
     def replay(self, search_id: int, *, scope: Scope, answer: bool = False, log: bool = False) -> SearchReplay:
         """Run one again with the options that it had, for ``scope``, and say what is otherwise now.
 
-        Searched for is what was searched for then. ``answer`` asks a question again, too, and a generator may write
-        another text to the same sources. Only where ``log`` says so is that logged. Raises InputError, also where the
-        scope sees none of this number, where the question was not kept, or where it was asked with a vector, and what
-        a search raises.
+        Searched for is what was searched for then, whatever the rules or a model would make of the question now.
+        ``answer`` asks it again, too, and a generator may write another text to the same sources. Only where ``log``
+        says so is that logged. Raises InputError, also where the scope sees none of this number, where the question was
+        not kept, or where it was asked with a vector, and what a search raises.
         """
         logged = self.show(search_id, scope=scope)
         return replay.run(logged, scope, self._search, self._ask, answer=answer, log=log)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from oraclerag.errors import InputError
 from oraclerag.records import Answer, LoggedSearch, SearchResult
+from oraclerag.reduce import AsBefore
 from oraclerag.scope import Scope
 from oraclerag.searches.comparison import SearchReplay, compare
 
@@ -26,10 +27,10 @@ def run(
 ) -> SearchReplay:
     """Search again for what was searched for, or with ``answer`` ask the question again, and compare.
 
-    ``search`` takes a text, the scope, whether to log, and options; ``ask`` also what was said of the prompt. Raises
-    InputError where that cannot be done, and what they raise.
+    ``search`` takes a text, the scope, whether to log, and options; ``ask`` also what was said of the prompt, and what
+    of the question was searched for. Raises InputError where that cannot be done, and what they raise.
     """
-    question = logged.standalone or logged.question
+    question = logged.question
     options = dict(logged.options)
     if question is None and "vector" in options:  # which may stand for the question
         question = ""
@@ -39,6 +40,7 @@ def run(
             + (", only its hash." if logged.question_hash else ", or its text was cleared."),
             hint='searches.questions = "text" keeps the questions that are asked from now on.',
         )
+    searched = logged.reduced or question  # which is not written twice
     prompting = options.pop("prompt", {})
     for name in _TIMES:
         options |= {name: _moment(options[name])} if options.get(name) is not None else {}
@@ -48,11 +50,11 @@ def run(
             hint="Diagnose its report again.",
         )
     if not answer:
-        searched = logged.reduced or question
         return compare(logged, search(searched, scope=scope, log=log, **options))
     if logged.kind == "search":
         raise InputError(f"Search {logged.search_id} asked for no answer, so there is none to compare with.")
-    answered = ask(question, scope=scope, prompting=prompting, log=log, **options)
+    understood = AsBefore(searched, logged.standalone, logged.reduced_by)
+    answered = ask(question, scope=scope, prompting=prompting, understood=understood, log=log, **options)
     return compare(logged, answered.result, answered)
 
 

@@ -16,6 +16,8 @@ from oraclerag import Prompting, Scope
 from oraclerag.cli import app
 from oraclerag.errors import InputError
 from oraclerag.rag import Rag
+from oraclerag.reduce import rules
+from oraclerag.search import Searcher
 from tests.local.conftest import Account
 from tests.local.library import Entry, install, shelve
 
@@ -140,6 +142,35 @@ def test_how_a_prompt_was_made_is_kept(rag: Rag) -> None:
     assert found.answer.prompt is not None
     assert [source.anchor for source in found.answer.prompt.sources] == ["[1]"]
     assert not found.changed
+
+
+@pytest.mark.parametrize("reduce", [True, False])
+def test_a_follow_up_is_searched_for_as_it_was_understood(
+    rag: Rag, reduce: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the turns before it nor the rules are asked again: what they would say now is no matter of the index."""
+    how = Prompting(reduce=reduce)
+    rag.ask("What do you know about supplier invoices?", scope=ADA, session=f"again {reduce}", how=how)
+    asked = rag.ask("and when are they paid?", scope=ADA, session=f"again {reduce}", how=how, k=3)
+    assert asked.standalone is not None
+    searched: set[str] = set()
+    each = Searcher.search_each
+
+    def seen(searcher: Searcher, questions: list[str], **more: Any) -> Any:
+        searched.update(questions)
+        return each(searcher, questions, **more)
+
+    monkeypatch.setattr(Searcher, "search_each", seen)
+    monkeypatch.setattr(rules, "terms", lambda question: "canteen")
+    only = rag.searches.replay(asked.search_id or 0, scope=ADA)
+    found = rag.searches.replay(asked.search_id or 0, scope=ADA, answer=True, log=True)
+    assert searched == {asked.searched}
+    assert not only.changed
+    assert not found.changed
+    assert found.answer is not None
+    assert (found.answer.standalone, found.answer.searched) == (asked.standalone, asked.searched)
+    logged = [rag.searches.show(number or 0, scope=ADA) for number in (asked.search_id, found.answer.search_id)]
+    assert len({(one.question, one.standalone, one.reduced, one.reduced_by) for one in logged}) == 1
 
 
 def test_what_was_not_kept_cannot_be_run_again(rag: Rag) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import datetime as dt
+import functools
 import hashlib
 import hmac
+import io
 import json
 import logging
 from collections.abc import Callable, Iterator
@@ -23,7 +25,7 @@ from oraclerag import answer as answering
 from oraclerag.cli import app
 from oraclerag.config import Settings, SourceSettings
 from oraclerag.database import Database
-from oraclerag.errors import ConfigurationError, ConnectionFailed, InputError, ProviderError
+from oraclerag.errors import ConfigurationError, ConnectionFailed, InputError, LoginFailed, ProviderError
 from oraclerag.searches import clear_entities, clear_tenant
 from tests.local.conftest import Account
 from tests.local.library import Entry, install, settings_of, shelve
@@ -260,6 +262,25 @@ def test_an_answer_outlives_its_log(
     ] * 2
     assert "invoices" not in caplog.text
     assert logged(rag) == []
+
+
+def test_who_has_no_database_is_told_that_alone(module_account: Account, caplog: pytest.LogCaptureFixture) -> None:
+    """What is no database for the question is none for the log: no second wait, and no word of the log."""
+    whole = Settings(dsn="127.0.0.1:1/FREE", user="nobody", password="x")
+    refused = dataclasses.replace(whole, dsn=module_account.dsn)
+    with caplog.at_level(logging.INFO):
+        for settings, error in (
+            (whole, ConnectionFailed),
+            (refused, LoginFailed),
+            (Settings(), ConfigurationError),
+        ):
+            with Rag(settings) as rag:
+                for ask in (rag.ask, functools.partial(rag.search, log=True)):
+                    with pytest.raises(error):
+                        ask("invoices", scope=OWNER)
+                with pytest.raises(error):
+                    rag.diagnose(io.BytesIO(b"ORA-01652: unable to extend temp segment"), scope=OWNER, store=False)
+    assert [record for record in caplog.records if record.name.startswith("oraclerag.searches")] == []
 
 
 # -- transactions -----------------------------------------------------------------------------------------------------
