@@ -228,12 +228,12 @@ class Asking:
         *,
         scope: Scope,
         prompting: Mapping[str, Any],
-        understood: AsBefore,
+        understood: Mapping[str, Any],
         log: bool,
         **options: Unpack[SearchOptions],
     ) -> Answer:
         how = dataclasses.replace(answering.Prompting.of(self.settings), **prompting)
-        return self._answered(question, scope, how, options, log=log, understanding=understood)
+        return self._answered(question, scope, how, options, log=log, understanding=AsBefore(**understood))
 
     def _turns(self, session: str | None, scope: Scope) -> list[Turn]:
         """Give what this scope has asked in a session, oldest first, as far as it matters to the next question."""

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from oraclerag.errors import InputError
 from oraclerag.records import Answer, LoggedSearch, SearchResult
-from oraclerag.reduce import AsBefore
 from oraclerag.scope import Scope
 from oraclerag.searches.comparison import SearchReplay, compare
 
@@ -53,7 +52,7 @@ def run(
         return compare(logged, search(searched, scope=scope, log=log, **options))
     if logged.kind == "search":
         raise InputError(f"Search {logged.search_id} asked for no answer, so there is none to compare with.")
-    understood = AsBefore(searched, logged.standalone, logged.reduced_by)
+    understood = {"searched": searched, "standalone": logged.standalone, "reduced_by": logged.reduced_by}
     answered = ask(question, scope=scope, prompting=prompting, understood=understood, log=log, **options)
     return compare(logged, answered.result, answered)
 
