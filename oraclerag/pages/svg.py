@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 WIDTH = 360.0
-_LETTER = 6.7  # units that a letter of a label takes, a wide one the double
+_LETTER = 7.0  # units that a letter of a label takes, a wide one the double
 
 
 @dataclass(frozen=True, slots=True)

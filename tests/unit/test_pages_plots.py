@@ -191,8 +191,8 @@ def test_ticks_are_round(low: float, high: float, expected: list[float]) -> None
 
 def test_labels_are_cut_escaped_and_show_what_is_hidden() -> None:
     assert svg.fitted("recall", 100) == "recall"
-    assert svg.fitted("x" * 100, 67) == "x" * 9 + "…"
-    assert svg.fitted("見" * 100, 67) == "見" * 4 + "…"
+    assert svg.fitted("x" * 100, 70) == "x" * 9 + "…"
+    assert svg.fitted("見" * 100, 70) == "見" * 4 + "…"
     text = svg.picture("k", "<script>\x1b", "</desc>&\u202e", 10, [svg.label("]]>\x00", 1, 1)])
     assert "&lt;script&gt;␛" in text
     assert "<U+202E>" in (ET.fromstring(text).findtext(f"{NAMESPACE}desc") or "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Sequence
 
 from oraclerag.evaluate.report import MatchRate
 from oraclerag.pages.frame import Markup
@@ -12,6 +12,7 @@ __all__ = ["over_time"]
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 40.0, 326.0, 30.0, 196.0
 _DATED = 4
+_MANY = 60
 
 
 def over_time(key: str, rate: MatchRate) -> Markup:
@@ -30,19 +31,26 @@ def over_time(key: str, rate: MatchRate) -> Markup:
         words = ", ".join(f"{target.target:.0%} {target.name}" for target in rate.targets)
         drawn.append(node("line", x1=_LEFT, x2=_LEFT + 24, y1=9, y2=9, class_="target"))
         drawn.append(label(fitted(f"targets: {words}", WIDTH - _LEFT - 30), _LEFT + 30, 13, kind="orange-text"))
+    many = len(weeks) > _MANY
     for at, week in enumerate(weeks):
         if week.low is not None and week.high is not None:
-            drawn.append(node("line", x1=along(at), x2=along(at), y1=up(week.low), y2=up(week.high), class_="whisker"))
+            kind = "thin" if many else "whisker"
+            drawn.append(node("line", x1=along(at), x2=along(at), y1=up(week.low), y2=up(week.high), class_=kind))
     asked = [(at, week.rate) for at, week in enumerate(weeks) if week.rate is not None]
-    path = ""
-    for before, (at, share) in zip(itertools.chain([None], asked), asked, strict=False):
-        joined = before is not None and before[0] == at - 1
-        path += f"{'L' if joined else 'M'}{number(along(at))} {number(up(share))}"
-    if path:
-        drawn.append(node("path", d=path, class_="course"))
-    drawn += [node("circle", cx=along(at), cy=up(share), r=3.5 if len(asked) < 60 else 2, class_="blue")
-              for at, share in asked]  # fmt: skip
-    told = "Nothing was asked." if rate.rate is None else (
-        f"{len(weeks):,} weeks, {rate.searches:,} questions, of which {rate.rate:.0%} found a past case."
-    )  # fmt: skip
+    if asked:
+        drawn.append(node("path", d=_course(asked, along, up), class_="course"))
+    radius = 1.5 if many else 3.5
+    drawn += [node("circle", cx=along(at), cy=up(share), r=radius, class_="blue") for at, share in asked]
+    told = "Nothing was asked."
+    if rate.rate is not None:
+        told = f"{len(weeks):,} weeks, {rate.searches:,} questions, of which {rate.rate:.0%} found a past case."
     return picture(key, "Match rate by week, against the targets", told, _BOTTOM + 22, drawn)
+
+
+def _course(asked: Sequence[tuple[int, float]], along: Scale, up: Scale) -> str:
+    """Give a line through the weeks that follow each other."""
+    path, last = "", None
+    for at, share in asked:
+        path += f"{'M' if last is None or last < at - 1 else 'L'}{number(along(at))} {number(up(share))}"
+        last = at
+    return path
