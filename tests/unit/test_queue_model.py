@@ -31,6 +31,7 @@ class Protocol:
     outages: int = 0
     retries: int = 0  # of rows that are DEAD, by somebody on call
     old_worker: bool = False  # the last worker keeps the settings of the beginning
+    operator: str = ""  # "wipe" or "remove": what somebody does to the first entity, once, beside the workers
     read_after_claim: bool = True
     settle_by_id: bool = True
     settle_own_claim_only: bool = True
@@ -45,6 +46,10 @@ class Protocol:
     retry_asks_again: bool = True
     retry_forgets: bool = True
     report_forgets: bool = True
+    operator_holds: bool = True
+    removal_reads_after_rows: bool = True
+    removal_of_seen_rows_only: bool = True
+    removal_announces: bool = True
 
 
 class Row(NamedTuple):
@@ -72,6 +77,14 @@ class Worker(NamedTuple):
     dead_seen: tuple[int, ...] = ()
 
 
+class Operator(NamedTuple):
+    """What a transaction of an operator has seen; from "begun" on it has the entity's row locked."""
+
+    step: str = "to do"
+    rows: tuple[int, ...] = ()
+    text: tuple[int, int] | None = None
+
+
 class World(NamedTuple):
     source: tuple[int | None, ...]
     chunks: tuple[tuple[int, int] | None, ...]
@@ -85,6 +98,7 @@ class World(NamedTuple):
     lease_ends: int
     outages: int
     retries: int
+    operator: Operator
 
 
 def start(p: Protocol) -> World:
@@ -101,6 +115,7 @@ def start(p: Protocol) -> World:
         lease_ends=p.lease_ends,
         outages=p.outages,
         retries=p.retries,
+        operator=Operator("to do" if p.operator else "done"),
     )
 
 
@@ -122,6 +137,10 @@ def steps(p: Protocol, w: World) -> Iterator[World]:
     yield from clock(w)
     if w.retries:
         yield from retry(p, w)
+    if p.operator == "wipe":
+        yield from wipe(p, w)
+    elif p.operator == "remove":
+        yield from remove(p, w)
     for me, worker in enumerate(w.workers):
         if worker.step != "idle" and w.deaths:
             yield died(w, me)
@@ -186,6 +205,56 @@ def retry(p: Protocol, w: World) -> Iterator[World]:
             yield w._replace(queue=at(w.queue, number, row), retries=w.retries - 1)
 
 
+def locked(p: Protocol, w: World, entity: int) -> bool:
+    return p.operator_holds and entity == 0 and w.operator.step in ("begun", "read")
+
+
+def wipe(p: Protocol, w: World) -> Iterator[World]:
+    """One transaction: lock the entity while nobody holds it, announce it, delete its chunks; an end of it undoes all.
+
+    Without the lock it is what it would be in two transactions: announced, then deleted.
+    """
+    ticket, step = w.tickets[0], w.operator.step
+    if step == "to do" and (ticket.holder is None or ticket.over):
+        begun = w._replace(operator=Operator("begun"))
+        yield begun if p.operator_holds else announced(begun, 0)
+    if step == "begun":
+        done = w._replace(chunks=at(w.chunks, 0, None), operator=Operator("done"))
+        if p.operator_holds:
+            yield w._replace(operator=Operator())
+            done = announced(done._replace(tickets=at(w.tickets, 0, Ticket())), 0)
+        yield done
+
+
+def announced(w: World, entity: int) -> World:
+    if any(row.entity == entity and not row.dead and row.claim is None for row in w.queue):
+        return w
+    return w._replace(queue=(*w.queue, Row(w.next_row, entity)), next_row=w.next_row + 1)
+
+
+def remove(p: Protocol, w: World) -> Iterator[World]:
+    """A tenant leaves: the entity and its rows go, those of changes to come stay; what is another's now is announced."""
+    ticket, operator = w.tickets[0], w.operator
+    rows = tuple(row.id for row in w.queue if row.entity == 0)
+    found = text(w, w.settings, 0)
+    if operator.step == "to do" and (ticket.holder is None or ticket.over):
+        seen = Operator("begun", rows) if p.removal_reads_after_rows else Operator("begun", text=found)
+        yield w._replace(operator=seen)
+    elif operator.step == "begun":
+        yield w._replace(operator=Operator())
+        seen = operator._replace(text=found) if p.removal_reads_after_rows else operator._replace(rows=rows)
+        yield w._replace(operator=seen._replace(step="read"))
+    elif operator.step == "read":
+        gone = operator.rows if p.removal_of_seen_rows_only else rows
+        w = w._replace(
+            chunks=at(w.chunks, 0, None),
+            tickets=at(w.tickets, 0, Ticket()),
+            queue=tuple(row for row in w.queue if row.id not in gone),
+            operator=Operator("done"),
+        )
+        yield announced(w, 0) if p.removal_announces and operator.text is not None else w
+
+
 def died(w: World, me: int) -> World:
     mine = [row for row in w.queue if row.claim == me]
     queue = tuple(
@@ -210,7 +279,8 @@ def claim(p: Protocol, w: World, me: int) -> Iterator[World]:
     got = [
         row
         for row in ready[: p.batch]
-        if not p.tickets or w.tickets[row.entity].holder is None or w.tickets[row.entity].over
+        if not locked(p, w, row.entity)
+        and (not p.tickets or w.tickets[row.entity].holder is None or w.tickets[row.entity].over)
     ]
     limit = p.max_attempts + p.first_death_is_nobodys
     if not p.waiting_costs_nothing:  # what waits for an entity that another worker holds has used up an attempt
@@ -258,7 +328,9 @@ def write(p: Protocol, w: World, me: int) -> World:
     held = {
         entity
         for entity, _ in worker.texts
-        if right and (w.tickets[entity].holder == me or not p.write_own_ticket_only or worker.step == "rolled back")
+        if right
+        and not locked(p, w, entity)
+        and (w.tickets[entity].holder == me or not p.write_own_ticket_only or worker.step == "rolled back")
     }
     chunks = w.chunks
     for entity, found in worker.texts:
@@ -323,6 +395,7 @@ def explore(p: Protocol) -> tuple[int, str | None]:
 def quiet(p: Protocol, w: World) -> bool:
     return (
         w.done == len(p.changes)
+        and w.operator.step == "done"
         and all(worker.step == "idle" for worker in w.workers)
         and all(row.dead for row in w.queue)
     )
@@ -348,13 +421,15 @@ DEPLOY = Protocol((("set", 0), ("settings", 0)), deaths=1, lease_ends=1, outages
 REINDEX = Protocol((("set", 0), ("silent", 0), ("reindex", 0)), deaths=0, lease_ends=2)
 DEATHS = Protocol((("set", 0), ("set", 1)), entities=2, workers=1, deaths=4, lease_ends=0)
 GIVEN = Protocol((("set", 0), ("delete", 0)), deaths=2, lease_ends=1, outages=1)
+WIPE = Protocol((("set", 0), ("delete", 0)), deaths=1, lease_ends=1, operator="wipe")
+REMOVE = Protocol((("set", 0), ("set", 0)), deaths=1, lease_ends=1, operator="remove")
 RETRY = Protocol((("set", 0), ("delete", 0)), deaths=3, lease_ends=0, retries=2)
 
 
 @pytest.mark.parametrize(
     "case",
-    [LIFE, THREE, PAIR, DEPLOY, REINDEX, DEATHS, GIVEN, RETRY],
-    ids=["life", "three workers", "two entities", "deployment", "reindex", "deaths", "given back", "retry"],
+    [LIFE, THREE, PAIR, DEPLOY, REINDEX, DEATHS, GIVEN, RETRY, WIPE, REMOVE],
+    ids="life,three workers,two entities,deployment,reindex,deaths,given back,retry,wipe,removal".split(","),
 )
 def test_the_protocol_holds(case: Protocol) -> None:
     visited, wrong = explore(case)
@@ -379,6 +454,10 @@ def test_the_protocol_holds(case: Protocol) -> None:
         (DEATHS, {"first_death_is_nobodys": False}),
         (GIVEN, {"report_forgets": False}),
         (RETRY, {"retry_forgets": False}),
+        (WIPE, {"operator_holds": False}),
+        (REMOVE, {"removal_reads_after_rows": False}),
+        (REMOVE, {"removal_of_seen_rows_only": False}),
+        (REMOVE, {"removal_announces": False}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, dict) else None,
 )
