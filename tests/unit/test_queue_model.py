@@ -421,15 +421,26 @@ DEPLOY = Protocol((("set", 0), ("settings", 0)), deaths=1, lease_ends=1, outages
 REINDEX = Protocol((("set", 0), ("silent", 0), ("reindex", 0)), deaths=0, lease_ends=2)
 DEATHS = Protocol((("set", 0), ("set", 1)), entities=2, workers=1, deaths=4, lease_ends=0)
 GIVEN = Protocol((("set", 0), ("delete", 0)), deaths=2, lease_ends=1, outages=1)
-WIPE = Protocol((("set", 0), ("delete", 0)), deaths=1, lease_ends=1, operator="wipe")
-REMOVE = Protocol((("set", 0), ("set", 0)), deaths=1, lease_ends=1, operator="remove")
+WIPE = Protocol((("set", 0), ("set", 0)), deaths=1, lease_ends=1, operator="wipe")
+REMOVE = Protocol((("delete", 0), ("set", 0)), deaths=1, lease_ends=1, operator="remove")
 RETRY = Protocol((("set", 0), ("delete", 0)), deaths=3, lease_ends=0, retries=2)
 
 
 @pytest.mark.parametrize(
     "case",
     [LIFE, THREE, PAIR, DEPLOY, REINDEX, DEATHS, GIVEN, RETRY, WIPE, REMOVE],
-    ids="life,three workers,two entities,deployment,reindex,deaths,given back,retry,wipe,removal".split(","),
+    ids=[
+        "life",
+        "three workers",
+        "two entities",
+        "deployment",
+        "reindex",
+        "deaths",
+        "given back",
+        "retry",
+        "wipe",
+        "removal",
+    ],
 )
 def test_the_protocol_holds(case: Protocol) -> None:
     visited, wrong = explore(case)
