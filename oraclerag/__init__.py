@@ -3,17 +3,17 @@
 The modules are the verbs of the path:
 
 * write: ``enqueue`` → ``claim`` → ``source`` → ``render`` → ``chunk`` → ``merge``. How texts are cut is said by
-  ``cutting``; where the database does it, by ``vector_chunks``. ``drain`` is one batch of all that, ``worker`` batch
-  after batch. ``track`` and ``triggers`` enqueue by themselves, ``backfill`` what is missing; ``wait`` waits for what
-  was enqueued, ``audit`` finds out whether anything is missing. ``ingest`` and ``resolution`` take in what no table of
-  an application holds.
+  ``cutting``; where the database does it, by ``vector_chunks``; where it does not embed, ``embed`` does. ``drain`` is
+  one ``batch`` of all that, ``worker`` batch after batch. ``track`` and ``triggers`` enqueue by themselves,
+  ``backfill`` what is missing; ``wait`` waits for what was enqueued, ``audit`` finds out whether anything is missing.
+  ``ingest`` and ``resolution`` take in what no table of an application holds.
 * read: ``scope`` and ``filters`` → ``search``, exactly or by the index as ``counts`` tell; ``recheck`` asks the source
   once more, ``why`` says what hides an entity.
 * ``answer``: ``reduce``, what a follow-up means and what of a question is worth searching for → ``search`` →
   ``prompt`` → ``generate`` → ``cite``; ``anchors`` are how an answer names its sources. ``diagnose``: a report of
   Oracle → what is known of it. ``searches`` is the log of what was asked.
 * around it: ``provision`` with ``schema``, ``model`` and ``index``; ``security``; to look at sources, chunks, the queue
-  and all of it ``check``, ``preview``, ``queue`` and ``status``; ``operations``
+  and all of it ``check``, ``preview``, ``queue``, ``status`` and ``doctor``, its long form; ``operations``
   and ``asking``, which are such methods of ``rag``.
 * to measure all that: ``evaluate``.
 * surface: ``rag``, the object a program holds; ``cli``, ``console`` and ``pages``; ``demo``, ``testing`` and
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from oraclerag.config import Settings
     from oraclerag.cutting import Cutting
     from oraclerag.diagnose import Analysis, Diagnosis
+    from oraclerag.doctor import DoctorReport, Finding
     from oraclerag.envelope import Envelope
     from oraclerag.errors import OracleRagError
     from oraclerag.ingest import IngestedFile, IngestReport
@@ -81,9 +82,11 @@ __all__ = [
     "Citation",
     "Cutting",
     "Diagnosis",
+    "DoctorReport",
     "Document",
     "DrainReport",
     "Envelope",
+    "Finding",
     "Hit",
     "IngestReport",
     "IngestedFile",
@@ -120,9 +123,11 @@ _MODULES = {
     "Citation": "records",
     "Cutting": "cutting",
     "Diagnosis": "diagnose",
+    "DoctorReport": "doctor",
     "Document": "records",
     "DrainReport": "records",
     "Envelope": "envelope",
+    "Finding": "doctor",
     "Hit": "records",
     "IngestReport": "ingest",
     "IngestedFile": "ingest",

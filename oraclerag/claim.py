@@ -214,15 +214,21 @@ class Queue:
             self._listed(cursor, "settle", rows, claim_token=claim.token)
             self._listed(cursor, "settle_dead", [row for entity in entities for row in entity.dead])
 
-    def give_back(self, claim: Claim, entities: Iterable[Claimed], *, pause: float = 0.0) -> None:
-        """Free rows and tickets, counted as nothing; commits."""
+    def give_back(
+        self, claim: Claim, entities: Iterable[Claimed], *, pause: float = 0.0, why: tuple[str, str] | None = None
+    ) -> None:
+        """Free rows and tickets, counted as nothing; commits. ``why`` is the code and the sentence that rows keep."""
         entities = list(entities)
         token = {"claim_token": claim.token}
         with self._connection.cursor() as cursor, own_tables():
             tickets = sorted(entity.entity_id for entity in entities)
             self._many(cursor, "free_ticket", [{"entity_id": ticket, **token} for ticket in tickets])
             rows = [row for entity in entities for row, _ in entity.rows]
-            self._listed(cursor, "give_back", rows, pause=pause, **token)
+            if why is None:
+                self._listed(cursor, "give_back", rows, pause=pause, **token)
+            else:
+                said = {"error_code": why[0], "last_error": _cut(why[1])}
+                self._listed(cursor, "put_off", rows, pause=pause, **said, **token)
             self._connection.commit()
 
     def gives_up(self, entity: Claimed) -> bool:

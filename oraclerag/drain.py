@@ -11,37 +11,42 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import logging
-import random
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import oracledb
 
 from oraclerag import in_force, log, schema
+from oraclerag.batch import Provided, Tally, WorkerState, refusal, tell, tell_written
 from oraclerag.chunk import Limits
-from oraclerag.claim import Claim, Postponed, Queue, Turns
+from oraclerag.claim import Claim, Postponed, Queue
 from oraclerag.config import Settings
 from oraclerag.database import INTERRUPTS, Database, own_tables
+from oraclerag.embed import Budget, embedder_of, kept_here
 from oraclerag.errors import (
     ConfigurationError,
     ConnectionFailed,
     Contention,
     DatabaseError,
+    EmbeddingBudgetSpent,
     EmbeddingDimensionMismatch,
     EntityError,
     ModelMissing,
     OracleRagError,
     PrivilegeMissing,
+    ProviderError,
     SourceError,
     StatementFailed,
 )
+from oraclerag.http_client import Attempts
 from oraclerag.in_force import InForce
-from oraclerag.merge import SLICE, Merge, Merged, Write
+from oraclerag.merge import SLICE, Merge, Write
 from oraclerag.model.active import ActiveModel, active_model
-from oraclerag.records import NO_TENANT, Claimed, DrainReport, Held, SourceKey, fingerprint_half
+from oraclerag.model.external import configured_name
+from oraclerag.records import Claimed, DrainReport, SourceKey, fingerprint_half
 from oraclerag.render import UNFORESEEN, blamed, read, rendered
 from oraclerag.searches import clear_entities
 from oraclerag.security import require_unrestricted
@@ -62,6 +67,8 @@ _LEASES_PER_CALL = 3
 
 _LAST_CALL = 5.0  # seconds that giving back may wait for the database when a signal has interrupted a batch
 
+_SPREAD = 600.0  # seconds of the next day over which comes back what was put off to it
+
 _UNRESTRICTED = 60.0  # seconds for which a worker trusts that nothing is hidden from it
 
 _MOST_LOST = 10_000  # entities of lost connections that a worker remembers
@@ -69,21 +76,6 @@ _MOST_LOST = 10_000  # entities of lost connections that a worker remembers
 
 class _ModelReplaced(Exception):
     """Another model has come into force than the one that a batch was read for."""
-
-
-@dataclass(slots=True)
-class WorkerState:
-    """What a worker remembers from batch to batch; losing it costs nothing but a few statements."""
-
-    turns: Turns = field(default_factory=Turns)
-    model: ActiveModel | None = None
-    idle_sources: frozenset[str] = frozenset()
-    unreported: list[tuple[Claim, tuple[Claimed, ...]]] = field(default_factory=list)
-    # connections that were lost, by the first row of each entity that was read or written then
-    lost: Counter[int] = field(default_factory=Counter)
-    warned: set[str] = field(default_factory=set)
-    jitter: random.Random = field(default_factory=random.Random)
-    unrestricted_until: float = 0.0  # by the monotonic clock
 
 
 def drain(
@@ -118,7 +110,7 @@ def drain(
         raise
     report = dataclasses.replace(report, seconds=time.monotonic() - began)
     if report.claimed:
-        batch.tell(report)
+        tell(report, batch.turn, batch.tokens)
     return report
 
 
@@ -143,31 +135,6 @@ def _give_back_unreported(queue: Queue, state: WorkerState) -> None:
         state.unreported.pop()
 
 
-@dataclass(slots=True)
-class _Tally:
-    claimed: int = 0
-    postponed: int = 0
-    dead: int = 0
-    given_back: int = 0
-    merged: list[Merged] = field(default_factory=list)
-    staged: int = 0
-    tokens: int = 0
-    paused: list[str] = field(default_factory=list)
-
-    def report(self) -> DrainReport:
-        return DrainReport(
-            claimed=self.claimed,
-            indexed=sum(merged.indexed for merged in self.merged),
-            unchanged=sum(merged.unchanged for merged in self.merged),
-            deleted=sum(merged.deleted for merged in self.merged),
-            postponed=self.postponed,
-            dead=self.dead,
-            given_back=self.given_back,
-            embedded=self.staged + sum(merged.embedded for merged in self.merged),
-            paused=tuple(self.paused),
-        )
-
-
 class _Batch:
     """One batch on one connection."""
 
@@ -188,12 +155,13 @@ class _Batch:
         self._settings = settings
         self._state = state
         self._keys = keys
-        self._tally = _Tally()
+        self._tally = Tally()
         self._fingerprints: dict[str, str] = {}
         self._open: dict[int, Claimed] = {}  # not yet reported
         self._at_work: tuple[Claimed, ...] = ()  # being read, or written
         self._claim = Claim("", ())
-        self._turn: tuple[int, str] | None = None
+        self.turn: tuple[int, str] | None = None
+        self._provided: Provided | None = None
 
     def run(self) -> DrainReport:
         if not (self._find() if self._keys is None else self._find_these(self._keys)):
@@ -202,7 +170,9 @@ class _Batch:
             model = self._state.model
             assert model is not None  # noqa: S101 - _find has set it
             merge = Merge(self._connection, self._schema, model)
-            for group in _groups(self._prepared(model)):
+            self._provided = self._provider(merge, model)
+            writes = self._prepared(model)
+            for group in self._embedded(self._provided, merge, writes) if self._provided else _groups(writes):
                 self._write(merge, model, group)
         except BaseException as error:
             if isinstance(error, ConnectionFailed):
@@ -211,28 +181,18 @@ class _Batch:
             raise
         return self._tally.report()
 
-    def tell(self, report: DrainReport) -> None:
-        """Log what was done."""
-        counts = {
-            name: getattr(report, name)
-            for name in ("indexed", "unchanged", "deleted", "postponed", "dead", "given_back")
-            if getattr(report, name)
-        }
-        words = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
-        lane, tenant = self._turn or (None, None)
-        log.event(
-            _log,
-            logging.INFO,
-            "batch",
-            f"{report.claimed:,} queue rows: {words or 'nothing to do'}.",
-            tenant=None if tenant == NO_TENANT else tenant,
-            lane=lane,
-            rows=report.claimed,
-            **counts,
-            chunks=report.embedded,
-            tokens=self._tally.tokens,
-            milliseconds=round(report.seconds * 1000),
-        )
+    @property
+    def tokens(self) -> int:
+        """How many were embedded."""
+        return self._tally.tokens
+
+    def _provider(self, merge: Merge, model: ActiveModel) -> Provided | None:
+        """Give who makes the vectors, where the database does not."""
+        if self._state.embedder is None:
+            return None
+        budget = Budget(self._connection, self._schema, self._settings)
+        renew = functools.partial(self._queue.renew, self._claim, self._open.values())
+        return Provided(self._state, self._settings, model, merge.vectors, budget, renew, self._tally)
 
     def _find(self) -> bool:
         """Claim a batch of whoever's turn it is; False where nothing waits."""
@@ -252,7 +212,7 @@ class _Batch:
                     turn.lane, turn.tenant, types=types, limit=settings.batch_size, come_back=settings.poll_interval
                 )
                 state.turns.took(turn)
-                self._turn = (turn.lane, turn.tenant)
+                self.turn = (turn.lane, turn.tenant)
                 if self._got(claim):
                     state.turns.batches += 1
                     return True
@@ -314,7 +274,10 @@ class _Batch:
     def _model(self, now: InForce) -> ActiveModel:
         known = self._state.model
         if known is None or (known.physical_name, known.column) != (now.model, now.column):
-            known = active_model(self._connection, self._schema, configured=self._settings.embedding_model)
+            known = active_model(self._connection, self._schema, configured=configured_name(self._settings))
+            asked = Attempts(most=2, longest=self._settings.lease / 6)
+            external = known.provider is not None
+            self._state.embedder = embedder_of(self._settings, known, attempts=asked) if external else None
             self._state.model = known
         return known
 
@@ -333,6 +296,7 @@ class _Batch:
             try:
                 for cutting in source.cuttings:
                     limits.for_cutting(cutting)
+                kept_here(source.settings, self._state.embedder)
                 found = read(source, self._connection, list(entities))
             except (SourceError, ConfigurationError, PrivilegeMissing) as error:
                 self._pause([name], error, entities.values())
@@ -353,6 +317,58 @@ class _Batch:
         self._postpone([(entity, error, None) for entity, error in failures])
         return sorted(writes, key=lambda write: write.entity.entity_id)
 
+    def _embedded(self, provided: Provided, merge: Merge, writes: Sequence[Write]) -> Iterator[list[Write]]:
+        """Give what needs no vector first, then groups whose vectors a provider has made; meanwhile no lock is held."""
+        held = self._queue.hold(self._claim, [write.entity for write in writes])
+        lacking = merge.lacking(writes, held)
+        self._rollback()
+        yield from _groups([write for write in writes if write.entity.entity_id not in lacking])
+        waiting = [write for write in writes if write.entity.entity_id in lacking]
+        while waiting:
+            tenant = waiting[0].tenant
+            group = _groups([write for write in waiting if write.tenant == tenant])[0]
+            entities = [write.entity for write in group]
+            self._at_work = tuple(entities)
+            chunks = [lacking[entity.entity_id] for entity in entities]
+            try:
+                # a longer document is embedded a slice at a time, as it is written
+                refused = provided.make(tenant, [one for part in chunks if len(part) <= SLICE for one in part])
+            except EmbeddingBudgetSpent as error:
+                self._put_off(merge, group, error)
+            except EmbeddingDimensionMismatch as error:
+                self._pause(sorted({entity.source_type for entity in entities}), error, entities)
+            except ProviderError:  # what these texts are worth nobody knows, but whose they are does not wait
+                self._restrict(merge, waiting)
+                raise
+            else:
+                failed = [(write, why) for write in group if (why := refusal(refused, write)) is not None]
+                self._postpone([(write.entity, why, write) for write, why in failed], merge)
+                dropped = {write.entity.entity_id for write, _ in failed}
+                yield [write for write in group if write.entity.entity_id not in dropped]
+            done = {entity.entity_id for entity in entities}
+            waiting = [write for write in waiting if write.entity.entity_id not in done]
+
+    def _put_off(self, merge: Merge, group: Sequence[Write], error: EmbeddingBudgetSpent) -> None:
+        """Give back until tomorrow what a tenant has no tokens for; who may see it does not wait so long."""
+        self._restrict(merge, group)
+        pause = error.seconds + self._state.jitter.uniform(0, _SPREAD)
+        self._give_back([write.entity for write in group], pause=pause, why=error)
+        tenant = group[0].tenant
+        first = f"budget of {tenant}" not in self._state.warned
+        self._state.warned.add(f"budget of {tenant}")
+        log.event(
+            _log, logging.WARNING if first else logging.INFO, "budget_spent", error.message,
+            tenant=tenant, rows=len(group), seconds=round(pause), error_code=error.code, hint=error.hint,
+        )  # fmt: skip
+
+    def _restrict(self, merge: Merge, writes: Sequence[Write]) -> None:
+        """Hide chunks whose rights are no longer those that they have, with nothing else written."""
+        self._rollback()
+        held = self._queue.hold(self._claim, [write.entity for write in writes])
+        merge.restrict(write for write in writes if write.entity.entity_id in held)
+        with own_tables():
+            self._connection.commit()
+
     def _write(self, merge: Merge, model: ActiveModel, group: Sequence[Write]) -> None:
         """Write a group in one transaction; when that fails, in halves until the one at fault is found."""
         self._at_work = tuple(write.entity for write in group)
@@ -369,6 +385,9 @@ class _Batch:
                     return
             except _ModelReplaced:
                 self._give_back([write.entity for write in group])
+                return
+            except EmbeddingBudgetSpent as error:
+                self._put_off(merge, group, error)
                 return
             except (ModelMissing, EmbeddingDimensionMismatch) as error:
                 self._rollback()
@@ -406,6 +425,9 @@ class _Batch:
             for write in group
             if same_model and write.entity.entity_id in held and self._may(write.entity.source_type, now)
         ]
+        if model.provider is not None:  # what another worker wrote meanwhile may need vectors that nobody made
+            lacking = merge.lacking(mine, held)
+            mine = [write for write in mine if write.entity.entity_id not in lacking]
         merged = merge.apply(mine, held, self._claim.token)
         gone = [write.entity for write in mine if write.takes_away(held[write.entity.entity_id])]
         clear_entities(self._connection, self._schema, [(one.source_type, one.source_id) for one in gone])
@@ -417,34 +439,11 @@ class _Batch:
         self._tally.merged.append(merged)
         for write in mine:
             self._reported(write.entity)
-            self._tell_written(write, held[write.entity.entity_id], model)
+            tokens = tell_written(write, held[write.entity.entity_id], model)
+            self._tally.tokens += tokens if model.provider is None else 0  # a provider has counted them
         # Taken over, or of a source whose settings are no longer these: whoever is right works them off.
         rest = [write.entity for write in group if write.entity.entity_id in self._open]
         self._give_back(rest)
-
-    def _tell_written(self, write: Write, before: Held, model: ActiveModel) -> None:
-        """Log what became of an entity, and count the tokens that were embedded for it."""
-        key = {"source_type": write.entity.source_type, "source_id": write.entity.source_id}
-        document = write.document
-        if document is None:
-            log.event(_log, logging.DEBUG, "deleted", "The entity is gone.", **key)
-            return
-        fresh = (before.content_hash, before.fingerprint) != (write.content_hash, write.fingerprint)
-        tokens = (
-            sum(model.counter.count(model.passage_prefix + chunk.content) for chunk in write.chunks) if fresh else 0
-        )
-        self._tally.tokens += tokens
-        log.event(
-            _log,
-            logging.DEBUG,
-            "indexed" if fresh or before.details_hash != write.details_hash else "unchanged",
-            "The entity is as its source says.",
-            tenant=document.tenant,
-            collection=document.collection,
-            **key,
-            chunks=len(write.chunks),
-            tokens=tokens,
-        )
 
     def _in_force(self, model: ActiveModel) -> bool:
         now = in_force.read(self._connection, self._schema)
@@ -473,7 +472,13 @@ class _Batch:
             if begin >= len(chunks):
                 self._rollback()
                 return dataclasses.replace(write, staged=True) if chunks else write
-            self._tally.staged += merge.stage(write, chunks[begin : begin + SLICE], first=begin == 0)
+            part = chunks[begin : begin + SLICE]
+            if self._provided is not None and self._provided.lacks(part):
+                self._rollback()
+                for error in self._provided.make(write.tenant, part, begun=begin > 0).values():
+                    raise error
+                continue
+            self._tally.staged += merge.stage(write, part, first=begin == 0)
             self._require_in_force(model)
             self._queue.renew(self._claim, self._open.values())
             begin += SLICE
@@ -490,9 +495,10 @@ class _Batch:
         self._state.idle_sources |= set(names)
         self._give_back(list(entities))
 
-    def _give_back(self, entities: Sequence[Claimed], *, pause: float = 0.0) -> None:
+    def _give_back(self, entities: Sequence[Claimed], *, pause: float = 0.0, why: OracleRagError | None = None) -> None:
         if entities:
-            self._queue.give_back(self._claim, entities, pause=pause)
+            said = None if why is None else (why.code, why.message)
+            self._queue.give_back(self._claim, entities, pause=pause, why=said)
             self._tally.given_back += len(entities)
             message = "Entities were given back: they were taken over, or what is in force has changed."
             log.event(_log, logging.DEBUG, "given_back", message, rows=sum(len(entity.rows) for entity in entities))

@@ -5,7 +5,8 @@
     OracleRagError
     ├── ConfigurationError            settings, sources and templates: nothing was sent to the database
     │   ├── UnknownSource
-    │   └── TemplateError
+    │   ├── TemplateError
+    │   └── EmbeddingProviderNotSupported
     ├── InputError                    an argument of a call
     │   ├── MissingTenant
     │   └── AutocommitRefused
@@ -31,10 +32,11 @@
     ├── SourceError                   would hit every entity of a source: pauses it
     │   └── SourceChanged             the settings in force are another deployment's
     ├── EntityError                   one entity is at fault: postpones it alone
+    ├── EmbeddingBudgetSpent          retryable: the tokens of a tenant and a day; it waits for the next one, uncounted
     ├── IndexingError                 what index_now or wait was to see done is not; `keys` says what
     │   ├── IndexingFailed
     │   └── IndexingTimeout           retryable
-    ├── ProviderError                 what the endpoint of a language model said, or that it did not answer
+    ├── ProviderError                 what an endpoint of language or embedding models said, or that it did not answer
     │   ├── ProviderUnavailable       retryable: not reached, timed out, or a failure of its own
     │   ├── ProviderRateLimited       retryable: too much was asked; `retry_after` says when to come again
     │   ├── ProviderLoginFailed
@@ -64,7 +66,9 @@ __all__ = [
     "ConnectionFailed",
     "Contention",
     "DatabaseError",
+    "EmbeddingBudgetSpent",
     "EmbeddingDimensionMismatch",
+    "EmbeddingProviderNotSupported",
     "EntityError",
     "IndexingError",
     "IndexingFailed",
@@ -133,6 +137,12 @@ class TemplateError(ConfigurationError):
 
     code = "TEMPLATE"
     default_hint = "`oraclerag source check` renders one row of every source."
+
+
+class EmbeddingProviderNotSupported(ConfigurationError):
+    """There is no way to embed with that provider."""
+
+    code = "EMBEDDING_PROVIDER_NOT_SUPPORTED"
 
 
 class InputError(OracleRagError):
@@ -312,6 +322,18 @@ class EntityError(OracleRagError):
     code = "ENTITY"
 
 
+class EmbeddingBudgetSpent(OracleRagError):
+    """The tenant's tokens for embedding of this day are spent; ``seconds`` are left of it."""
+
+    code = "EMBEDDING_BUDGET_SPENT"
+    retryable = True
+    default_hint = "embedding.budget in oraclerag.toml says how many there are; tomorrow (UTC) there are as many again."
+
+    def __init__(self, message: str | None = None, *, seconds: float = 0.0, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.seconds = seconds
+
+
 class IndexingError(OracleRagError):
     """What was waited for is not in the index; ``keys`` are entities, not all where there are many."""
 
@@ -340,7 +362,7 @@ class IndexingTimeout(IndexingError):
 
 
 class ProviderError(OracleRagError):
-    """The endpoint of a language model gave no answer.
+    """The endpoint of a language or an embedding model gave no answer.
 
     ``status`` is HTTP's, ``provider_code`` the endpoint's own word for it, ``parameter`` the one that it is about,
     ``retry_after`` the seconds that it asked to wait; None where there are none. ``partial`` is the text that had come

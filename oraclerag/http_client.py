@@ -11,6 +11,7 @@ import datetime as dt
 import email.utils
 import functools
 import ipaddress
+import json
 import logging
 import math
 import random
@@ -28,6 +29,7 @@ import tenacity
 
 from oraclerag import log
 from oraclerag.errors import (
+    ConfigurationError,
     PromptTooLong,
     ProviderAnswerInvalid,
     ProviderError,
@@ -42,13 +44,16 @@ __all__ = [
     "Attempts",
     "Unsaid",
     "body",
+    "checked_key",
     "class_of",
     "client",
     "failure",
     "failure_inside",
     "is_loopback",
+    "posted",
     "retry_after",
     "transport",
+    "tree_of",
 ]
 
 MAX_BODY = 16 * 1024 * 1024
@@ -118,6 +123,43 @@ def client(url: str, *, timeout: float, headers: Mapping[str, str] | None = None
         mounts=mounts,
         verify=_certificates(),
     )
+
+
+def checked_key(key: str | None, what: str) -> str | None:
+    """Give the key for ``what`` back. Raises ConfigurationError, which does not repeat it, for what no header holds."""
+    if key is not None and not (key.isascii() and key.isprintable() and key and " " not in key):
+        raise ConfigurationError(f"The key for {what} must be printable ASCII without blanks.")
+    return key
+
+
+@contextlib.contextmanager
+def posted(
+    client: httpx.Client,
+    url: str,
+    asked: Any,
+    *,
+    key: str | None,
+    unsaid: Unsaid,
+    now: float | None = None,
+    accept: str = "application/json",
+) -> Iterator[httpx.Response]:
+    """Post JSON; gives the head of a 200, its body is read inside the block. Raises ProviderError for anything else."""
+    headers = {"Accept": accept}
+    if key is not None:
+        headers["Authorization"] = f"Bearer {key}"
+    with client.stream("POST", url, json=asked, headers=headers) as response:
+        if response.status_code != httpx.codes.OK:
+            tree = tree_of(body(response))
+            raise failure(response.status_code, response.headers, tree, unsaid=unsaid, now=now)
+        yield response
+
+
+def tree_of(data: bytes | str) -> Any:
+    """Read JSON; None where it is none, such as the page of a proxy."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
 
 
 def body(response: httpx.Response) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -59,6 +60,11 @@ class Write:
         details = _DETAILS.encode([values, moment, dict(document.metadata), own])
         object.__setattr__(self, "details_hash", text_hash(details))
 
+    @property
+    def tenant(self) -> str:
+        """Whose it is; '' where it is gone."""
+        return (self.document.tenant if self.document is not None else None) or ""
+
     def takes_away(self, before: Held) -> bool:
         """Whether a tenant had the entity's text before and has it no longer: gone, empty, or another tenant's now."""
         document = self.document
@@ -87,6 +93,7 @@ class _Rows:
     def __init__(self) -> None:
         self.of: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self.embed: list[int] = []
+        self.vectors: dict[tuple[int, int], Chunk] = {}  # by entity and number: what needs one
 
     def chunks(self, write: Write, current: Mapping[int, _Stored], *, embed_again: bool) -> None:
         """Find out what of an entity's chunks is new, changed, moved or left over."""
@@ -103,9 +110,12 @@ class _Rows:
         for chunk in write.chunks:
             stored = kept.get(chunk.number)
             place = (chunk.start, chunk.end, len(chunk.head), chunk.section, chunk.parent)
+            same = stored is not None and stored.content_hash == text_hash(chunk.content)
+            if not same or (embed_again and not write.staged):
+                self.vectors[write.entity.entity_id, chunk.number] = chunk
             if stored is None:
                 self.of["add_chunk"].append(_chunk_row(write, chunk))
-            elif stored.content_hash != text_hash(chunk.content):
+            elif not same:
                 self.of["change_chunk"].append(_text_row(write, chunk))
             elif stored.place != place:
                 self.of["move_chunk"].append(_place_row(write, chunk))
@@ -120,13 +130,18 @@ class _Rows:
 
 
 class Merge:
-    """The merge on one connection with the model in force; nothing here commits."""
+    """The merge on one connection with the model in force; nothing here commits.
+
+    ``vectors`` are those that a provider made, by the hash of their text; what is written with such a model must have
+    its vectors there (:meth:`lacking`).
+    """
 
     def __init__(self, connection: oracledb.Connection, schema: str, model: ActiveModel) -> None:
         self._connection = connection
         self._sql = Statements("merge", schema)
         self._model = model
         self._column = quoted(model.column, "vector column")
+        self.vectors: dict[str, array[float]] = {}
 
     def apply(self, writes: Sequence[Write], held: Mapping[int, Held], token: str) -> Merged:
         """Bring the index to what the writes say, for entities that are held, and free their tickets."""
@@ -151,6 +166,21 @@ class Merge:
         unchanged = len(writes) - len(different)  # one that is gone is never the same
         return Merged(len(writes) - deleted - unchanged, unchanged, deleted, embedded)
 
+    def lacking(self, writes: Sequence[Write], held: Mapping[int, Held]) -> dict[int, list[Chunk]]:
+        """Give the chunks of entities that are held whose vectors a provider has to make and that are not there yet."""
+        rows = _Rows()
+        retexted = [write for write in writes if _changed(write, held.get(write.entity.entity_id))]
+        with self._connection.cursor() as cursor, own_tables():
+            current = self._current(cursor, retexted)
+        for write in retexted:
+            again = _embed_again(write, held[write.entity.entity_id])
+            rows.chunks(write, current[write.entity.entity_id], embed_again=again)
+        found: dict[int, list[Chunk]] = defaultdict(list)
+        for (entity_id, _), chunk in rows.vectors.items():
+            if text_hash(chunk.content) not in self.vectors:
+                found[entity_id].append(chunk)
+        return dict(found)
+
     def to_stage(self, write: Write, held: Held) -> list[Chunk]:
         """Give the chunks that must be embedded, where they are more than one transaction should write."""
         if len(write.chunks) <= SLICE or _same(write, held) or not _retexted(write, held):
@@ -172,6 +202,7 @@ class Merge:
         for chunk in chunks:
             row = _chunk_row(write, chunk)
             rows.of["add_chunk"].append({**row, "chunk_no": -chunk.number - 1, "visibility": "HIDDEN"})
+            rows.vectors[write.entity.entity_id, -chunk.number - 1] = chunk
         rows.embed.append(write.entity.entity_id)
         with self._connection.cursor() as cursor, own_tables():
             return self._send(cursor, rows)
@@ -218,7 +249,7 @@ class Merge:
             self._many(cursor, name, rows.of[name])
         self._many(cursor, "details", rows.of["details"])
         self._many(cursor, "chunk_details", rows.of["chunk_details"])
-        embedded = self._embed(cursor, rows.embed)
+        embedded = self._embed(cursor, rows.embed) if self._model.provider is None else self._set(cursor, rows.vectors)
         counts = execute_counted(cursor, self._statement("change_document"), rows.of["change_document"], _KINDS)
         lost = [row for row, count in zip(rows.of["change_document"], counts, strict=True) if not count]
         self._many(cursor, "add_document", [*rows.of["add_document"], *lost])
@@ -246,6 +277,18 @@ class Merge:
             embedded += cursor.rowcount
         return embedded
 
+    def _set(self, cursor: oracledb.Cursor, chunks: Mapping[tuple[int, int], Chunk]) -> int:
+        """Write the vectors that came from a provider."""
+        rows = []
+        for (entity_id, number), chunk in chunks.items():
+            content_hash = text_hash(chunk.content)
+            vector = self.vectors[content_hash]
+            rows.append({"vector": vector, "entity_id": entity_id, "chunk_no": number, "content_hash": content_hash})
+        if rows:
+            cursor.setinputsizes(vector=oracledb.DB_TYPE_VECTOR)
+            cursor.executemany(self._statement("set_vector"), rows)
+        return len(rows)
+
     def _statement(self, name: str) -> str:
         return self._sql.with_names(name, column=self._column)
 
@@ -271,6 +314,10 @@ def _same(write: Write, before: Held) -> bool:
 
 def _retexted(write: Write, before: Held) -> bool:
     return write.staged or before.content_hash != write.content_hash or _embed_again(write, before)
+
+
+def _changed(write: Write, before: Held | None) -> bool:
+    return before is not None and not _same(write, before) and _retexted(write, before)
 
 
 def _embed_again(write: Write, before: Held) -> bool:

@@ -6,15 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from oraclerag import schema
+from oraclerag import embed, schema
 from oraclerag.database import Database
 from oraclerag.errors import ModelMissing
 from oraclerag.model.active import ActiveModel
 from oraclerag.model.build import build
+from oraclerag.model.external import external_model
 from oraclerag.model.fetch import cache_folder, fetch
 from oraclerag.model.installed import list_models
 from oraclerag.model.known import KNOWN_MODELS, KnownModel
 from oraclerag.model.load import load_model
+from oraclerag.model.register import register_model
 from oraclerag.model.use import use_model
 
 __all__ = ["ProvisionReport", "provision"]
@@ -42,10 +44,20 @@ def provision(
 
     The model is ``model_file`` (as ``model build`` writes it), else the one that is loaded under the configured name,
     else it is fetched (or taken from ``weights``), built and loaded, where the configured name is one that can be
-    fetched. ``said`` is told each step before it begins. Raises what the steps raise; a second call ends the work.
+    fetched. Where the settings name a provider, it is asked for one vector and its model recorded. ``said`` is told
+    each step before it begins. Raises what the steps raise; a second call ends the work.
     """
     said("schema: migrate")
     migrated = schema.migrate(database)
+    embedder = embed.from_settings(database.settings)
+    if embedder is not None:
+        external = external_model(database.settings)
+        said(f"model: record {external.name}")
+        with database.connect() as connection:
+            made = register_model(connection, external, schema=database.schema, embedder=embedder)
+            said(f"model: verify and use {made.physical_name}")
+            model = use_model(connection, made.physical_name, schema=database.schema, embedder=embedder)
+        return ProvisionReport(migrated.schema, migrated.to_revision, migrated.applied, model, made.loaded)
     name = database.settings.embedding_model.upper()
     with database.connect() as connection:
         there = [model for model in list_models(connection, schema=database.schema) if model.name == name]

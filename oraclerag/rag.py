@@ -29,10 +29,12 @@ from oraclerag.chunk import Limits, chunks, storable
 from oraclerag.config import Settings
 from oraclerag.cutting import Cutting
 from oraclerag.database import Database, driver_connection
+from oraclerag.embed import embed_questions
 from oraclerag.envelope import Envelope
 from oraclerag.errors import ConfigurationError
 from oraclerag.heartbeat import State
 from oraclerag.model.active import ActiveModel, active_model
+from oraclerag.model.external import configured_name
 from oraclerag.operations import Operations
 from oraclerag.records import (
     Action,
@@ -80,7 +82,10 @@ class Rag(Operations):
         self._sources = from_settings(self.settings) | built_in(self.settings, self.database.schema_on)
         self._tables_are_ours = False
         self._searcher = Searcher(
-            self.database, check=schema.require, recheck=rechecking.Recheck(self.database, self._sources)
+            self.database,
+            check=schema.require,
+            recheck=rechecking.Recheck(self.database, self._sources),
+            embed=functools.partial(embed_questions, self.settings),
         )
         self._worker = threading.local()
 
@@ -390,7 +395,7 @@ class Rag(Operations):
     def model(self) -> ActiveModel:
         """Give the embedding model in force. Raises ModelNotActive, SchemaMissing."""
         with self.database.connect() as connection:
-            return active_model(connection, self.database.schema, configured=self.settings.embedding_model)
+            return active_model(connection, self.database.schema, configured=configured_name(self.settings))
 
     def record_resolution(self, resolution: Resolution) -> Resolution:
         """Keep a resolved incident, or replace the one that has its ``id``, and announce it; commits.

@@ -11,6 +11,7 @@ from oraclerag import index, queue, schema, security
 from oraclerag.database import Database, own_tables
 from oraclerag.errors import ModelError, OracleRagError
 from oraclerag.model.active import active_model
+from oraclerag.model.external import configured_name
 from oraclerag.queue import QueueStatus
 from oraclerag.records import Problem
 from oraclerag.statements import Statements
@@ -70,7 +71,7 @@ def status(database: Database) -> StatusReport:
         model = None
         try:
             model = active_model(connection, database.schema)
-            active_model(connection, database.schema, configured=database.settings.embedding_model)
+            active_model(connection, database.schema, configured=configured_name(database.settings))
         except ModelError as error:
             problems.append(Problem(error.code, error.message, error.hint))
         guarded = security.protection(connection, database.schema)
@@ -79,10 +80,8 @@ def status(database: Database) -> StatusReport:
     with database.connect() as connection:
         sources = _sources(connection, database.schema, waiting)
     found = index.status(database) if model is not None else None
-    if found is not None and found.exists and not found.usable:
-        problems.append(
-            Problem("INDEX_UNUSABLE", f"The vector index is {found.state}.", "Run `oraclerag index rebuild`.")
-        )
+    if found is not None:
+        problems += index.shortcomings(found)
     problems += waiting.problems
     return StatusReport(
         schema=database.schema,

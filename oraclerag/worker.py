@@ -23,6 +23,7 @@ from oraclerag.errors import (
     Contention,
     ModelError,
     OracleRagError,
+    ProviderError,
     SchemaError,
     SourceError,
     SpaceExhausted,
@@ -164,6 +165,8 @@ class _Worker:
         """Report an outage if it is time to; gives the seconds until the next try."""
         due = self.outage.failed(error.code)
         pause = self.outage.pause(self.settings.poll_interval)
+        if isinstance(error, ProviderError) and error.retry_after is not None:
+            pause = max(pause, min(error.retry_after, _LONGEST_RECHECK))
         if due:
             lasts = self.outage.seconds
             so_far = f" It has lasted {lasts:.0f} s." if lasts else ""
@@ -259,4 +262,4 @@ class _Worker:
 
 def _passes(error: OracleRagError) -> bool:
     """Whether waiting mends it: an outage, or what an operator will see to while the worker waits."""
-    return error.retryable or isinstance(error, (ModelError, SpaceExhausted))
+    return error.retryable or isinstance(error, (ModelError, SpaceExhausted, ProviderError))

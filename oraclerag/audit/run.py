@@ -26,6 +26,7 @@ from oraclerag.database import Database, driver_types, in_list, own_tables, part
 from oraclerag.errors import EntityError, InputError, OracleRagError, SourceChanged
 from oraclerag.merge import Write
 from oraclerag.model.active import ActiveModel, active_model
+from oraclerag.model.external import configured_name
 from oraclerag.records import (
     MAX_ID_BYTES,
     AuditFinding,
@@ -77,7 +78,7 @@ def audit(
     began = time.monotonic()
     with database.connect() as connection:
         require_unrestricted(connection, database.schema, "An audit")  # what is hidden would be missing or gone
-        model = active_model(connection, database.schema, configured=settings.embedding_model)
+        model = active_model(connection, database.schema, configured=configured_name(settings))
         run = _Audit(connection, database.schema, source, model, tenant=tenant, examples=examples, repair=repair)
         run.require_settings()
         if sample is None:

@@ -21,6 +21,7 @@ from oraclerag.database import Database, in_list, own_tables, parts
 from oraclerag.errors import EntityError
 from oraclerag.merge import Write, text_hash
 from oraclerag.model.active import ActiveModel, active_model
+from oraclerag.model.external import configured_name
 from oraclerag.records import BackfillEstimate, Claimed, fingerprint_half
 from oraclerag.render import read, rendered
 from oraclerag.security import require_unrestricted
@@ -55,7 +56,7 @@ def estimate(
     seed = seed if seed is not None else random.randrange(2**32)  # noqa: S311 - a sample, no secret
     with database.connect() as connection:
         require_unrestricted(connection, database.schema, "A backfill")
-        model = active_model(connection, database.schema, configured=settings.embedding_model)
+        model = active_model(connection, database.schema, configured=configured_name(settings))
         sql = Statements("backfill", database.schema)
         fingerprint = source.fingerprint(model)
         chosen = Selection(connection, sql, source, tenant=tenant, fingerprint=fingerprint, column=model.column)
@@ -92,8 +93,11 @@ class _Sample:
         return round(sum(map(self._model.counter.count, self._passages)) / len(self.writes) * entities)
 
     def minutes(self, entities: int, tokens: int | None) -> float | None:
-        """Extrapolate the time of one worker: reading and rendering, and embedding at the speed that is measured."""
-        if not self.writes or tokens is None:
+        """Extrapolate the time of one worker: reading and rendering, and embedding at the speed that is measured.
+
+        None where nothing could be read, or a provider embeds.
+        """
+        if not self.writes or tokens is None or self._model.provider is not None:  # a provider's time costs
             return None
         return (self._seconds / len(self.writes) * entities + self._seconds_per_token() * tokens) / 60
 

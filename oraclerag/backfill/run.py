@@ -14,6 +14,7 @@ from oraclerag.config import Settings
 from oraclerag.database import Database, code_of, own_tables, translated
 from oraclerag.errors import Contention, SourceChanged
 from oraclerag.model.active import active_model
+from oraclerag.model.external import configured_name
 from oraclerag.records import MAX_ID_BYTES, MAX_TENANT_BYTES, Action, BackfillReport, fingerprint_half
 from oraclerag.security import require_unrestricted
 from oraclerag.source import Source
@@ -108,7 +109,7 @@ class _Backfill:
     def begin(self, *, adopt: bool, within: float | None = None) -> bool:
         """Become the one backfill of the source and see to the settings in force; False: not necessary."""
         require_unrestricted(self._connection, self._schema, "A backfill")  # what is hidden would all be missing
-        model = active_model(self._connection, self._schema, configured=self._settings.embedding_model)
+        model = active_model(self._connection, self._schema, configured=configured_name(self._settings))
         self._fingerprint = self._source.fingerprint(model)
         # first without a lock: of many workers that start, all but one shall pass by
         if within is not None and self._recent(within):

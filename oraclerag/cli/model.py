@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from oraclerag.cli.options import Json, opened, output, settings
+from oraclerag.cli.options import Json, opened, output
 
 __all__ = ["group"]
 
@@ -127,6 +127,59 @@ def load(
 
 
 @group.command()
+def register(
+    provider: Annotated[
+        str | None, typer.Option("--provider", metavar="NAME", help="Who embeds (default: embedding.provider).")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="NAME", help="The model there (default: embedding.model).")
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", metavar="URL", help="Where the provider is, unless that is known.")
+    ] = None,
+    dimensions: Annotated[
+        int | None, typer.Option("--dimensions", metavar="N", help="Of the vectors (default: the model's own).")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Record a model of a provider, after it was asked for one vector."""
+    from oraclerag import embed
+    from oraclerag.errors import ConfigurationError
+    from oraclerag.model.external import external_model
+    from oraclerag.model.register import register_model
+
+    screen = output(json)
+    given = {
+        "embedding_provider": provider,
+        "embedding_model": model,
+        "embedding_base_url": base_url,
+        "embedding_dimensions": dimensions,
+    }
+    with opened(**given) as rag:
+        embedder = embed.from_settings(rag.settings)
+        if embedder is None:
+            raise ConfigurationError(
+                "The database embeds: no provider is configured.",
+                hint="Name one with --provider, or embedding.provider (ORACLERAG_EMBEDDING_PROVIDER).",
+            )
+        with rag.database.connect() as connection:
+            made = register_model(
+                connection, external_model(rag.settings), schema=rag.database.schema, embedder=embedder
+            )
+    if json:
+        screen.data(made)
+        return
+    screen.facts(
+        {
+            "model": f"{made.physical_name} ({'recorded now' if made.loaded else 'was there'})",
+            "vectors": f"{made.dimensions} dimensions, made by {made.provider}",
+            "reads": f"{made.max_tokens} tokens",
+        }
+    )
+    screen.say(f"Next: `oraclerag model use {made.name}`.")
+
+
+@group.command()
 def use(
     name: Name,
     rebuild: Annotated[
@@ -134,12 +187,16 @@ def use(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Verify a loaded model and make it the one in force."""
+    """Verify a model and make it the one in force."""
+    from oraclerag import embed
     from oraclerag.model import use_model
+    from oraclerag.model.external import configured_name
 
     screen = output(json)
     with opened() as rag, rag.database.connect() as connection:
-        active = use_model(connection, name, schema=rag.database.schema, rebuild=rebuild)
+        configured = configured_name(rag.settings)
+        embedder = embed.from_settings(rag.settings)
+        active = use_model(connection, name, schema=rag.database.schema, rebuild=rebuild, embedder=embedder)
     if json:
         screen.data(
             {
@@ -152,7 +209,7 @@ def use(
         )
     else:
         screen.say(f"{active.physical_name} is in force: {active.dimensions} dimensions in {active.column}.")
-    if active.name != settings().embedding_model.upper():
+    if active.name != configured:
         screen.say(f"Configure it, or searches refuse: embedding.model = {active.name!r} (ORACLERAG_EMBEDDING_MODEL).")
 
 
@@ -168,10 +225,11 @@ def list_(json: Json = False) -> None:
         screen.data(models)
         return
     screen.table(
-        ("model", "dimensions", "tokens", "counted", "in force", "loaded"),
+        ("model", "embeds", "dimensions", "tokens", "counted", "in force", "loaded"),
         (
             (
                 model.physical_name,
+                model.provider or "the database",
                 model.dimensions,
                 model.max_tokens,
                 "exactly" if model.exact_tokens else "bounded",
@@ -190,11 +248,13 @@ def verify(name: Name, json: Json = False) -> None:
 
     Checked are dimension and length, and that related texts are nearer than unrelated ones.
     """
+    from oraclerag import embed
     from oraclerag.model import verify_model
 
     screen = output(json)
     with opened() as rag, rag.database.connect() as connection:
-        found = verify_model(connection, name, schema=rag.database.schema)
+        embedder = embed.from_settings(rag.settings)
+        found = verify_model(connection, name, schema=rag.database.schema, embedder=embedder)
     if json:
         screen.data(found)
         return

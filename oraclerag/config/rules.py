@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 import json
 import re
 import urllib.parse
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from oraclerag.config.reading import is_of, kind
@@ -21,6 +23,7 @@ __all__ = ["DATABASE_PROVIDERS", "check", "database_params"]
 DATABASE_PROVIDERS = ("cohere", "googleai", "huggingface", "ocigenai", "ollama", "openai", "vertexai")
 """Whom UTL_TO_GENERATE_TEXT can ask."""
 
+MAX_PREFIX_BYTES = 200  # of RAG_MODEL.QUERY_PREFIX and PASSAGE_PREFIX
 _PLAIN_NAME = r"[A-Za-z][A-Za-z0-9_$#]{0,127}"
 _LONGEST_PARAMS = 2000  # with the others they stay below a VARCHAR2
 
@@ -28,7 +31,7 @@ _LONGEST_PARAMS = 2000  # with the others they stay below a VARCHAR2
 def check(settings: Settings) -> None:
     """Hold every setting against its rule; the one place where that is done."""
     for item in dataclasses.fields(settings):
-        if item.name == "sources":
+        if not item.metadata:
             continue
         low, high = item.metadata["low"], item.metadata["high"]
         value = getattr(settings, item.name)
@@ -41,7 +44,11 @@ def check(settings: Settings) -> None:
             )
     if settings.schema is not None:
         identifier(settings.schema, "schema")
-    identifier(settings.embedding_model, "name of the embedding model")
+    if settings.embedding_provider == "database":
+        identifier(settings.embedding_model, "name of the embedding model")
+    _embedding(settings)
+    if settings.par_expires_at is not None:
+        _day_or_moment(settings.par_expires_at, "par_expires_at")
     if settings.rerank_model is not None:
         identifier(settings.rerank_model, "name of a reranker")
     if len(settings.embedding_model) > 100:
@@ -65,6 +72,51 @@ def check(settings: Settings) -> None:
     for name in names:
         if names.count(name) > 1:
             raise ConfigurationError(f"The source {name!r} is configured twice.")
+
+
+def _embedding(settings: Settings) -> None:
+    """Hold the settings of embedding against their rules; which providers there are is asked where one is used."""
+    if not settings.embedding_model.strip() or not settings.embedding_provider.strip():
+        raise ConfigurationError("embedding_model and embedding_provider must not be blank.")
+    for name in ("embedding_query_prefix", "embedding_passage_prefix"):
+        prefix = getattr(settings, name)
+        if prefix is not None and not fits(prefix or "-", MAX_PREFIX_BYTES):
+            raise ConfigurationError(f"{name} must have at most {MAX_PREFIX_BYTES} bytes, and no NUL character.")
+    if settings.embedding_provider == "openai-compatible" and settings.embedding_base_url is None:
+        raise ConfigurationError(
+            'embedding.provider = "openai-compatible" needs embedding.base_url (ORACLERAG_EMBEDDING_BASE_URL).'
+        )
+    if settings.embedding_provider != "database" and settings.embedding_timeout > settings.lease / 2:
+        raise ConfigurationError(
+            f"embedding.timeout is {settings.embedding_timeout:g} s, but must be at most half of worker.lease "
+            f"({settings.lease:g} s): what a worker holds would be taken over while it waits."
+        )
+    _names_variable(settings.embedding_api_key_env, "embedding_api_key_env", "OPENAI_API_KEY")
+    address = settings.embedding_base_url
+    if address is not None:
+        wrong = _wrong_address(address, whole=False)
+        if wrong is None and address.rstrip("/").endswith("/embeddings"):
+            wrong = "must end before /embeddings"
+        if wrong:
+            raise ConfigurationError(f'embedding_base_url {wrong}, unlike "http://localhost:11434/v1".')
+    budgets = settings.embedding_tenant_tokens
+    if not isinstance(budgets, Mapping) or any(
+        not isinstance(tenant, str) or isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0
+        for tenant, tokens in budgets.items()
+    ):
+        raise ConfigurationError(
+            "embedding_tenant_tokens must give whole numbers from 0 on by the names of tenants "
+            "([embedding.budget.tenants] in oraclerag.toml)."
+        )
+
+
+def _day_or_moment(text: str, setting: str) -> None:
+    try:
+        dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise ConfigurationError(
+            f"{setting} must be a date or a time in ISO 8601, such as 2026-12-31T00:00:00Z, not {text!r}."
+        ) from None
 
 
 def _generate(settings: Settings) -> None:

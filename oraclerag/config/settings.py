@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +19,10 @@ from oraclerag.config.sources import SourceSettings, parse_source
 from oraclerag.cutting import Cutting
 from oraclerag.errors import ConfigurationError
 
-__all__ = ["Settings"]
+__all__ = ["TENANT_BUDGETS", "Settings"]
+
+TENANT_BUDGETS = "embedding.budget.tenants"
+"""Where the file has the tokens per day of single tenants."""
 
 
 def _setting(
@@ -47,7 +50,8 @@ class Settings:
     Times are in seconds, ``call_timeout`` too (0: none). ``schema`` is the owner of the RAG_ tables (default: the
     user). ``exact_below`` is the estimated number of rows below which a search is exact. ``chunk_size_tokens`` and
     ``chunk_overlap_tokens`` are for sources that are cut into passages or as diagnostics and name no size themselves.
-    ``ask_template`` is Jinja2 text; in the file, and as a variable, it may be the path of a ``.j2`` file.
+    ``embedding_tenant_tokens`` are tokens per day of single tenants, by name. ``ask_template`` is Jinja2 text; in the
+    file, and as a variable, it may be the path of a ``.j2`` file.
     """
 
     dsn: str | None = _setting(None, "database.dsn", "ORACLE_DSN")
@@ -62,6 +66,32 @@ class Settings:
 
     tenant: str = _setting("main", "tenant", "ORACLERAG_TENANT")
     embedding_model: str = _setting("ALL_MINILM_L12_V2", "embedding.model", "ORACLERAG_EMBEDDING_MODEL")
+    embedding_provider: str = _setting("database", "embedding.provider", "ORACLERAG_EMBEDDING_PROVIDER")
+    embedding_base_url: str | None = _setting(None, "embedding.base_url", "ORACLERAG_EMBEDDING_BASE_URL")
+    embedding_api_key_env: str | None = _setting(None, "embedding.api_key_env", "ORACLERAG_EMBEDDING_API_KEY_ENV")
+    embedding_dimensions: int | None = _setting(
+        None, "embedding.dimensions", "ORACLERAG_EMBEDDING_DIMENSIONS", low=1, high=65_535
+    )
+    embedding_max_tokens: int | None = _setting(
+        None, "embedding.max_tokens", "ORACLERAG_EMBEDDING_MAX_TOKENS", low=32, high=999_999
+    )
+    embedding_query_prefix: str | None = _setting(None, "embedding.query_prefix", "ORACLERAG_EMBEDDING_QUERY_PREFIX")
+    embedding_passage_prefix: str | None = _setting(
+        None, "embedding.passage_prefix", "ORACLERAG_EMBEDDING_PASSAGE_PREFIX"
+    )
+    embedding_timeout: float = _setting(30.0, "embedding.timeout", "ORACLERAG_EMBEDDING_TIMEOUT", low=0.1, high=3600)
+    embedding_batch_items: int | None = _setting(
+        None, "embedding.batch_items", "ORACLERAG_EMBEDDING_BATCH_ITEMS", low=1, high=10_000
+    )
+    embedding_batch_tokens: int | None = _setting(
+        None, "embedding.batch_tokens", "ORACLERAG_EMBEDDING_BATCH_TOKENS", low=1, high=10**7
+    )
+    embedding_tokens_per_minute: int | None = _setting(
+        None, "embedding.tokens_per_minute", "ORACLERAG_EMBEDDING_TOKENS_PER_MINUTE", low=1, high=10**12
+    )
+    embedding_tokens_per_day: int | None = _setting(
+        None, "embedding.budget.tokens_per_day", "ORACLERAG_EMBEDDING_TOKENS_PER_DAY", low=0, high=10**15
+    )
 
     chunk_size_tokens: int | None = _setting(
         None, "chunk.size_tokens", "ORACLERAG_CHUNK_SIZE_TOKENS", alias="RAG_CHUNK_SIZE_TOKENS", low=16, high=1_000_000
@@ -86,6 +116,8 @@ class Settings:
         "inline", "search.query_embedding", "ORACLERAG_QUERY_EMBEDDING"
     )
     rerank_model: str | None = _setting(None, "search.rerank_model", "ORACLERAG_RERANK_MODEL")
+
+    par_expires_at: str | None = _setting(None, "model.par_expires_at", "ORACLERAG_PAR_EXPIRES_AT")
 
     ask_max_chunks: int = _setting(8, "ask.max_chunks", "ORACLERAG_ASK_MAX_CHUNKS", low=1, high=10_000)
     ask_max_bytes: int = _setting(24_000, "ask.max_bytes", "ORACLERAG_ASK_MAX_BYTES", low=1000, high=10**8)
@@ -134,6 +166,7 @@ class Settings:
         None, "searches.keep_days", "ORACLERAG_SEARCHES_KEEP_DAYS", low=1, high=36_500
     )
 
+    embedding_tenant_tokens: Mapping[str, int] = field(default_factory=dict)
     sources: tuple[SourceSettings, ...] = ()
 
     def __post_init__(self) -> None:
@@ -153,7 +186,7 @@ class Settings:
         tree = read(file) if file.is_file() else {}
         values: dict[str, Any] = {}
         for item in dataclasses.fields(cls):
-            if item.name == "sources":
+            if not item.metadata:
                 continue
             raw, place = find(tree, item.metadata["path"]), f"{item.metadata['path']} in {file}"
             for variable in (item.metadata["alias"], item.metadata["env"]):
@@ -171,10 +204,15 @@ class Settings:
             for name, declared in table(tree, "source", file).items()
         )
         sources = overrides.pop("sources", sources)
+        budgets = overrides.pop("embedding_tenant_tokens", find(tree, TENANT_BUDGETS) or {})
         if overrides:
             raise ConfigurationError(f"There is no setting {min(overrides)!r}.")
         _refuse_unknown(tree, file)
-        return cls(sources=sources, **values)
+        return cls(sources=sources, embedding_tenant_tokens=budgets, **values)
+
+    def tokens_per_day(self, tenant: str | None) -> int | None:
+        """Give the tokens that a tenant may have embedded by a provider in a day (UTC); None: as many as it likes."""
+        return self.embedding_tenant_tokens.get(tenant or "", self.embedding_tokens_per_day)
 
     def cutting(self, cutting: Cutting) -> Cutting:
         """Give a way to cut with the installation's sizes where it names none itself; whole texts are left whole."""
@@ -195,14 +233,25 @@ class Settings:
 
 
 def _refuse_unknown(tree: Mapping[str, Any], file: Path) -> None:
-    known = {item.metadata["path"] for item in dataclasses.fields(Settings) if item.name != "sources"}
-    sections = {path.partition(".")[0] for path in known if "." in path}
-    for name, value in tree.items():
-        if name == "source":
+    known = {item.metadata["path"] for item in dataclasses.fields(Settings) if item.metadata}
+    for path in _paths({name: value for name, value in tree.items() if name != "source"}):
+        if path in known or path.startswith(f"{TENANT_BUDGETS}."):
             continue
-        if isinstance(value, dict) and name in sections:
-            for key in value:
-                if f"{name}.{key}" not in known:
-                    raise ConfigurationError(f"[{name}] in {file} has an unknown key {key!r}.")
-        elif name not in known:
-            raise ConfigurationError(f"{file} has an unknown key {name!r}.")
+        section, _, key = path.rpartition(".")
+        if any(one.startswith(f"{section}.") for one in known) and section:
+            raise ConfigurationError(f"[{section}] in {file} has an unknown key {key!r}.")
+        raise ConfigurationError(f"{file} has an unknown key {(section or key).partition('.')[0]!r}.")
+
+
+def _paths(tree: Mapping[str, Any], within: str = "") -> Iterator[str]:
+    """Give the dotted places of all that is said in a tree; a table that should be a value is one."""
+    for name, value in tree.items():
+        path = f"{within}.{name}" if within else name
+        if isinstance(value, dict) and value and any(known.startswith(f"{path}.") for known in _places()):
+            yield from _paths(value, path)
+        elif not (isinstance(value, dict) and not value):
+            yield path
+
+
+def _places() -> set[str]:
+    return {item.metadata["path"] for item in dataclasses.fields(Settings) if item.metadata} | {f"{TENANT_BUDGETS}.*"}

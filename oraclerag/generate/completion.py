@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
 from oraclerag.errors import ProviderAnswerInvalid
 from oraclerag.records import Generation
 
-__all__ = ["Assembly", "joined", "tree_of", "whole"]
-
-
-def tree_of(data: bytes | str) -> Any:
-    """Read JSON; None where it is none, such as the page of a proxy."""
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError):
-        return None
+__all__ = ["Assembly", "joined", "whole"]
 
 
 def whole(tree: Any, model: str) -> Generation:

@@ -17,10 +17,10 @@ import httpx
 import httpx_sse
 
 from oraclerag import http_client, log
-from oraclerag.errors import AnswerInterrupted, ConfigurationError, ProviderError, ProviderRefused
-from oraclerag.generate.completion import Assembly, joined, tree_of, whole
+from oraclerag.errors import AnswerInterrupted, ProviderError, ProviderRefused
+from oraclerag.generate.completion import Assembly, joined, whole
 from oraclerag.generate.stream import Stream
-from oraclerag.http_client import Attempts, Unsaid
+from oraclerag.http_client import Attempts, Unsaid, tree_of
 from oraclerag.records import Generation, Prompt
 
 __all__ = ["OverHttp"]
@@ -55,9 +55,7 @@ class OverHttp:
     refused: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        key = self.api_key
-        if key is not None and not (key.isascii() and key.isprintable() and key and " " not in key):
-            raise ConfigurationError("The key for the language model must be printable ASCII without blanks.")
+        http_client.checked_key(self.api_key, "the language model")
 
     @property
     def name(self) -> str:
@@ -129,19 +127,14 @@ class OverHttp:
             asked["stream"] = True
             if "stream_options" not in self.refused:
                 asked["stream_options"] = {"include_usage": True}
-        headers = {"Accept": "text/event-stream, application/json" if stream else "application/json"}
-        if self.api_key is not None:
-            headers["Authorization"] = f"Bearer {self.api_key}"
+        accept = "text/event-stream, application/json" if stream else "application/json"
         url = self.base_url.rstrip("/") + "/chat/completions"
         with (
-            http_client.client(url, timeout=self.timeout, headers=headers) as client,
-            client.stream("POST", url, json=asked) as response,
+            http_client.client(url, timeout=self.timeout) as client,
+            http_client.posted(
+                client, url, asked, key=self.api_key, unsaid=self._unsaid(prompt), now=self.now(), accept=accept
+            ) as response,
         ):
-            if response.status_code != httpx.codes.OK:
-                tree = tree_of(http_client.body(response))
-                raise http_client.failure(
-                    response.status_code, response.headers, tree, unsaid=self._unsaid(prompt), now=self.now()
-                )
             yield response
 
     def _whole(self, response: httpx.Response, unsaid: Unsaid) -> Generation:

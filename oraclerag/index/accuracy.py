@@ -244,6 +244,8 @@ def _oracle(database: Database, questions: Questions, k: int, target: int) -> Or
     achieved: list[float] = []
     with database.connect() as connection:
         model = active_model(connection, database.schema)
+        if model.provider is not None:
+            return OracleAccuracy(None, 0, f"the vectors of questions are made by {model.provider}")
         embed = Statements("index", database.schema).with_names("embed", model=model.sql_name)
         call = Statements("index", database.schema)["accuracy"]
         with connection.cursor() as cursor, own_tables():

@@ -14,6 +14,7 @@ import oracledb
 
 from oraclerag.database import own_tables
 from oraclerag.errors import ModelNotActive
+from oraclerag.model.external import counter_of
 from oraclerag.model.tokens import Tokens, token_counter
 from oraclerag.model.wordpiece import WordPiece
 from oraclerag.statements import Statements, identifier, quoted
@@ -31,7 +32,8 @@ class ActiveModel:
 
     ``name`` is the configured name, ``physical_name`` the one in the database (name and hash), ``max_tokens`` the limit
     with the special tokens. The prefixes are put before questions and passages ('' for none). ``counter`` counts the
-    tokens of a text, special tokens included.
+    tokens of a text, special tokens included. ``provider`` is None where the database embeds; else no statement can
+    name the model, and vectors are bound.
     """
 
     name: str
@@ -43,6 +45,7 @@ class ActiveModel:
     query_prefix: str
     passage_prefix: str
     counter: Tokens = field(repr=False, compare=False)
+    provider: str | None = None
 
     @property
     def sql_name(self) -> str:
@@ -77,11 +80,11 @@ def active_model(connection: oracledb.Connection, schema: str, *, configured: st
             f"The model in force, {physical_name}, is not in RAG_MODEL.",
             hint="Load it again: `oraclerag model load FILE`, then `oraclerag model use NAME`.",
         )
-    name, dimensions, max_tokens, query_prefix, passage_prefix = row
+    name, dimensions, max_tokens, query_prefix, passage_prefix, provider = row
     if configured is not None and name != configured.upper():
         raise ModelNotActive(
             f"The model in force is {name}, this process is configured with {configured.upper()} "
-            f"(embedding.model in oraclerag.toml, ORACLERAG_EMBEDDING_MODEL)."
+            f"(embedding in oraclerag.toml, ORACLERAG_EMBEDDING_MODEL and ORACLERAG_EMBEDDING_PROVIDER)."
         )
     return ActiveModel(
         name=name,
@@ -92,11 +95,14 @@ def active_model(connection: oracledb.Connection, schema: str, *, configured: st
         max_tokens=int(max_tokens),
         query_prefix=query_prefix or "",
         passage_prefix=passage_prefix or "",
-        counter=_counter(connection, statements, physical_name),
+        counter=_counter(connection, statements, physical_name, provider),
+        provider=provider,
     )
 
 
-def _counter(connection: oracledb.Connection, statements: Statements, physical_name: str) -> Tokens:
+def _counter(
+    connection: oracledb.Connection, statements: Statements, physical_name: str, provider: str | None
+) -> Tokens:
     with _guard:
         known = _counters.get(physical_name)
     if known is not None:
@@ -107,6 +113,9 @@ def _counter(connection: oracledb.Connection, statements: Statements, physical_n
     vocabulary, options = row if row is not None else (None, None)
     if isinstance(options, str):  # SQLAlchemy's connections give JSON as text
         options = json.loads(options)
-    counter = token_counter(WordPiece.restored(vocabulary, options) if vocabulary and options else None)
+    if provider is not None:
+        counter = counter_of((options or {}).get("counter", "bytes"))
+    else:
+        counter = token_counter(WordPiece.restored(vocabulary, options) if vocabulary and options else None)
     with _guard:
         return _counters.setdefault(physical_name, counter)

@@ -33,7 +33,7 @@ class LoadedModel:
 
     ``name`` is the configured name, ``physical_name`` what the database and all SQL call it. ``max_tokens`` counts the
     special tokens; ``exact_tokens`` says whether its vocabulary is known, so that tokens can be counted exactly.
-    ``loaded`` is False when it was there already.
+    ``loaded`` is False when it was there already. ``provider`` is who embeds with it, None where the database does.
     """
 
     name: str
@@ -47,6 +47,7 @@ class LoadedModel:
     active: bool = False
     loaded: bool = False
     loaded_at: dt.datetime | None = None
+    provider: str | None = None
 
 
 def statements(schema: str) -> Statements:
@@ -76,7 +77,8 @@ def list_models(connection: oracledb.Connection, *, schema: str) -> list[LoadedM
 
 
 def _loaded(row: Any) -> LoadedModel:
-    physical, name, sha256, dimensions, max_tokens, query_prefix, passage_prefix, exact, loaded_at, active = row
+    physical, name, sha256, dimensions, max_tokens, query_prefix, passage_prefix, exact, *others = row
+    loaded_at, active, provider = others
     return LoadedModel(
         name=name,
         physical_name=physical,
@@ -88,6 +90,7 @@ def _loaded(row: Any) -> LoadedModel:
         passage_prefix=passage_prefix or "",
         active=bool(active),
         loaded_at=loaded_at,
+        provider=provider,
     )
 
 
@@ -128,7 +131,8 @@ def drop_model(connection: oracledb.Connection, name: str, *, schema: str) -> Lo
     texts = statements(schema)
     with own_tables(), connection.cursor() as cursor:
         try:
-            cursor.execute(texts["drop"], model_name=own_name(connection, schema, model.physical_name))
+            if model.provider is None:
+                cursor.execute(texts["drop"], model_name=own_name(connection, schema, model.physical_name))
         except oracledb.DatabaseError as error:
             if code_of(error) != MODEL_MISSING:  # gone already: the record still has to go
                 raise

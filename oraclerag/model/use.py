@@ -10,6 +10,7 @@ import oracledb
 from oraclerag.database import code_of, own_tables
 from oraclerag.errors import Contention, EmbeddingDimensionMismatch, ModelError, SchemaError
 from oraclerag.model.active import ActiveModel, active_model
+from oraclerag.model.external import Embedder
 from oraclerag.model.installed import LoadedModel, refuse_open_transaction, statements
 from oraclerag.model.verify import verify_model
 from oraclerag.security import require_unrestricted
@@ -22,7 +23,14 @@ _NO_SUCH_COLUMN = "ORA-00904"
 _BUSY = "ORA-00054"
 
 
-def use_model(connection: oracledb.Connection, name: str, *, schema: str, rebuild: bool = False) -> ActiveModel:
+def use_model(
+    connection: oracledb.Connection,
+    name: str,
+    *,
+    schema: str,
+    rebuild: bool = False,
+    embedder: Embedder | None = None,
+) -> ActiveModel:
     """Make a model active; it must have been loaded, and is verified first.
 
     The column EMBEDDING of RAG_CHUNK is created (nullable) where it is not there. Vectors of another model are never
@@ -30,10 +38,10 @@ def use_model(connection: oracledb.Connection, name: str, *, schema: str, rebuil
     dimension is the same) unless ``rebuild`` says that it may be dropped with its index and made anew, empty; then
     everything has to be embedded again. While the column changes no model is in force: workers wait, searches are
     refused; where the change fails, the one before is put back. Commits. A second call changes nothing. Raises
-    Contention where another session is writing chunks.
+    Contention where another session is writing chunks. ``embedder`` is asked where the database does not embed.
     """
     refuse_open_transaction(connection, "Making a model active")
-    model = verify_model(connection, name, schema=schema).model
+    model = verify_model(connection, name, schema=schema, embedder=embedder).model
     texts = statements(schema)
     with own_tables(), connection.cursor() as cursor:
         settings = {}

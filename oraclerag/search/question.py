@@ -41,11 +41,12 @@ def checked_k(k: object, most: int = MAX_K) -> int:
 def cut(prefix: str, question: str, model: ActiveModel) -> tuple[str, bool]:
     """Give prefix and question as long as the model reads, and whether something was, or may have been, left out.
 
-    Where the model's vocabulary is not known, its tokens are only bounded: then the model itself cuts.
+    Where the vocabulary of a model in the database is not known, its tokens are only bounded: then the model itself
+    cuts. A provider may refuse what is too long.
     """
     text = prefix + question
     too_long = model.counter.count(text) > model.max_tokens
-    if too_long and model.counter.exact:
+    if too_long and (model.counter.exact or model.provider is not None):
         low, high = len(prefix), len(text)
         while high - low > 1:  # the longest beginning that fits
             middle = (low + high) // 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 import time
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,16 +15,16 @@ from oraclerag.database import (
     BROKEN_DIMENSION,
     MODEL_MISSING,
     Database,
-    bind_types,
     code_of,
     own_tables,
 )
-from oraclerag.errors import InputError
+from oraclerag.errors import ConfigurationError, InputError
 from oraclerag.model.active import ActiveModel, active_model
+from oraclerag.model.external import DATABASE, configured_name
 from oraclerag.records import SearchResult
 from oraclerag.scope import Scope
 from oraclerag.search import diversify
-from oraclerag.search.compose import COLUMNS, Statement, compose, concatenated, pieces
+from oraclerag.search.compose import COLUMNS, compose
 from oraclerag.search.fusion import MORE_COLUMNS
 from oraclerag.search.given_vector import checked_length
 from oraclerag.search.hits import hit_of
@@ -33,9 +34,9 @@ from oraclerag.search.question import cut
 from oraclerag.search.rechecked import Visible, rechecked
 from oraclerag.search.request import Request, SearchOptions, request
 from oraclerag.search.rerank import reranked
+from oraclerag.search.sending import embed, fetched, refuse_ignored_case
 from oraclerag.search.text_leg import INDEX_GONE, Way, drg_code, refused_text, text_leg, usable_indexes
 from oraclerag.security import reading
-from oraclerag.statements import Statements
 
 if TYPE_CHECKING:
     import oracledb
@@ -49,6 +50,10 @@ _OUTDATED = ("ORA-00904", MODEL_MISSING, *BROKEN_DIMENSION, *INDEX_GONE)
 _PREFERRED = COLUMNS.index("PREFERRED")
 _METADATA_TEXT, _HAS_METADATA = COLUMNS.index("METADATA_TEXT"), COLUMNS.index("HAS_METADATA")
 _VECTOR_FOUND, _TEXT_PENDING = (len(COLUMNS) + MORE_COLUMNS.index(name) for name in ("VECTOR_FOUND", "TEXT_PENDING"))
+
+
+Embed = Callable[[ActiveModel, Sequence[str]], Sequence["array[float]"]]
+Vectors = Mapping[tuple[str, str], "array[float]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ class Searcher:
     """Searches on behalf of scopes; keeps the state of the installation for a short while. Threads may share it.
 
     ``check`` is called with a connection and the schema before the first search: whether the tables are those of this
-    version.
+    version. ``embed`` embeds questions where the database does not.
     """
 
     def __init__(
@@ -75,11 +80,13 @@ class Searcher:
         *,
         check: Callable[[oracledb.Connection, str], None] | None = None,
         recheck: Visible | None = None,
+        embed: Embed | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._database = database
         self._check = check
         self._recheck = recheck
+        self._embed = embed
         self._settings = database.settings
         self._clock = clock
         self._states: dict[str, _State] = {}  # by schema
@@ -110,8 +117,11 @@ class Searcher:
                 "rerank needs a reranker, and none is configured.",
                 hint="Name it: search.rerank_model in oraclerag.toml, ORACLERAG_RERANK_MODEL in the environment.",
             )
+        vectors = self._vectors(asked, scope, connection)
         with reading(self._database, scope.tenant, connection) as (opened, schema):
-            return [self._search_rechecked(opened, schema, one, borrowed=connection is not None) for one in asked]
+            return [
+                self._search_rechecked(opened, schema, one, vectors, borrowed=connection is not None) for one in asked
+            ]
 
     def search_share(
         self, question: str, *, scope: Scope, options: SearchOptions, share: float | None = None
@@ -119,24 +129,49 @@ class Searcher:
         """Like :meth:`search` among a share of the chunks (0 to 1) that stands for a filter; None: among all."""
         settings = self._settings
         asked = request(question, scope, options, k=settings.k, max_k=settings.max_k)
+        vectors = self._vectors([asked], scope, None)
         with reading(self._database, scope.tenant) as (own, schema):
-            return self._search(own, schema, dataclasses.replace(asked, share=share))
+            return self._search(own, schema, dataclasses.replace(asked, share=share), vectors)
 
     def forget(self) -> None:
         """Read the state of the installation anew at the next search."""
         with self._guard:
             self._states.clear()
 
+    def embedded(self, model: ActiveModel, texts: Sequence[str]) -> Vectors:
+        """Have a provider embed texts that stand with their prefix; gives the vectors by model and text."""
+        if self._embed is None:
+            raise ConfigurationError(f"{model.name} is a model of {model.provider}, and nobody here asks it.")
+        wanted = list(dict.fromkeys(texts))
+        found = self._embed(model, wanted) if wanted else []
+        return {(model.physical_name, text): vector for text, vector in zip(wanted, found, strict=True)}
+
+    def with_vector(self, asked: Request, model: ActiveModel) -> Request:
+        """Give a request with the vector of its question where a provider makes it, else as it is."""
+        if model.provider is None or asked.vector is not None:
+            return asked
+        text, _ = cut(model.query_prefix, asked.question, model)
+        return dataclasses.replace(asked, vector=self.embedded(model, [text])[model.physical_name, text])
+
+    def _vectors(self, asked: Sequence[Request], scope: Scope, connection: Any) -> Vectors:
+        """Embed the questions where a provider does that, in one go, before a connection is taken for the search."""
+        questions = [one.question for one in asked if one.vector is None]
+        if self._settings.embedding_provider == DATABASE or not questions:
+            return {}
+        with reading(self._database, scope.tenant, connection) as (opened, schema), own_tables():
+            model = self._current(opened, schema)[0].model
+        return self.embedded(model, [cut(model.query_prefix, question, model)[0] for question in questions])
+
     def _search_rechecked(
-        self, connection: oracledb.Connection, schema: str, asked: Request, *, borrowed: bool
+        self, connection: oracledb.Connection, schema: str, asked: Request, vectors: Vectors, *, borrowed: bool
     ) -> SearchResult:
         recheck = self._recheck
         if recheck is None or not recheck.needed(asked.sources):
-            return self._search(connection, schema, asked)
+            return self._search(connection, schema, asked, vectors)
 
         def search(wanted: Request) -> SearchResult:
             return rechecked(
-                lambda k: self._search(connection, schema, wanted.with_k(k)),
+                lambda k: self._search(connection, schema, wanted.with_k(k), vectors),
                 wanted.k,
                 lambda keys: recheck.visible(connection, keys, wanted.scope, borrowed=borrowed),
             )
@@ -152,7 +187,7 @@ class Searcher:
             seconds=found.seconds + without.seconds,
         )
 
-    def _search(self, connection: oracledb.Connection, schema: str, asked: Request) -> SearchResult:
+    def _search(self, connection: oracledb.Connection, schema: str, asked: Request, vectors: Vectors) -> SearchResult:
         import oracledb
 
         started = time.perf_counter()
@@ -160,7 +195,7 @@ class Searcher:
             state, fresh = self._current(connection, schema)
             result = None
             try:
-                result = self._run(connection, asked, state)
+                result = self._run(connection, asked, state, vectors)
             except oracledb.Error as error:
                 if fresh or (drg_code(error) or code_of(error)) not in _OUTDATED:
                     raise
@@ -169,10 +204,10 @@ class Searcher:
                 self.forget()
                 newer, _ = self._current(connection, schema)
                 if result is None or newer.model != state.model:
-                    result = self._run(connection, asked, newer)
+                    result = self._run(connection, asked, newer, vectors)
             assert result is not None  # noqa: S101 - either it was found or the error was raised
             if not result:
-                _refuse_ignored_case(connection, schema)
+                refuse_ignored_case(connection, schema)
         return dataclasses.replace(result, seconds=time.perf_counter() - started)
 
     def _current(self, connection: oracledb.Connection, schema: str) -> tuple[_State, bool]:
@@ -182,7 +217,7 @@ class Searcher:
             return state, False
         if self._check is not None and state is None:
             self._check(connection, schema)
-        model = active_model(connection, schema, configured=self._settings.embedding_model)
+        model = active_model(connection, schema, configured=configured_name(self._settings))
         indexed, text = usable_indexes(connection, schema)
         state = _State(
             model=model,
@@ -195,16 +230,21 @@ class Searcher:
             self._states[schema] = state
         return state, True
 
-    def _run(self, connection: oracledb.Connection, asked: Request, state: _State) -> SearchResult:
+    def _run(self, connection: oracledb.Connection, asked: Request, state: _State, vectors: Vectors) -> SearchResult:
         text, truncated = cut(state.model.query_prefix, asked.question, state.model)
-        separate = asked.vector is not None or self._settings.query_embedding == "separate"
+        external = state.model.provider is not None
+        separate = asked.vector is not None or external or self._settings.query_embedding == "separate"
         sent = 0
         vector: dict[str, Any] = {}
         if asked.vector is not None:
             truncated = False  # the question's text is not embedded
             vector = {"question_vector": checked_length(asked.vector, state.model.dimensions, state.model.name)}
+        elif external:  # the model may be another one than a moment ago
+            key = (state.model.physical_name, text)
+            found = vectors if key in vectors else self.embedded(state.model, [text])
+            vector = {"question_vector": checked_length(found[key], state.model.dimensions, state.model.name)}
         elif separate:
-            vector = {"question_vector": _embed(connection, state.model, text)}
+            vector = {"question_vector": embed(connection, state.model, text)}
             sent += 1
         plan = choose(asked, state.counts, indexed=state.indexed, exact_below=self._settings.exact_below)
         unscoped: tuple[str, ...] = ()
@@ -227,7 +267,7 @@ class Searcher:
             )
             if asked.diversity:
                 statement = diversify.with_distances(statement, state.model.schema, state.model.column)
-            rows = _fetch(connection, statement, vector, asked.k)
+            rows = fetched(connection, statement, vector, asked.k)
             sent += 1
             nearest = rows[0][_VECTOR_FOUND] if leg is not None and rows else len(rows)
             if nearest < k and plan.kind == "APPROX" and asked.mode != "approx":
@@ -252,12 +292,12 @@ class Searcher:
             hit.chunk_id for hit, row in zip(hits, rows, strict=True) if row[_HAS_METADATA] and not row[_METADATA_TEXT]
         ]
         if cut_off:  # longer than a VARCHAR2
-            found: dict[int, Mapping[str, Any]] = {}
+            whole: dict[int, Mapping[str, Any]] = {}
             for some in long_metadata(connection, state.model.schema, asked.scope, cut_off):
-                found |= some
+                whole |= some
                 sent += 1
             hits = tuple(
-                dataclasses.replace(hit, metadata=found[hit.chunk_id]) if hit.chunk_id in found else hit for hit in hits
+                dataclasses.replace(hit, metadata=whole[hit.chunk_id]) if hit.chunk_id in whole else hit for hit in hits
             )
         if asked.rerank is not None and hits:
             assert self._settings.rerank_model is not None  # noqa: S101 - search_each looked
@@ -279,42 +319,6 @@ class Searcher:
             text_pending=None if leg is None or not rows else _whole(rows[0][_TEXT_PENDING]),
             model=state.model.physical_name,
         )
-
-
-def _refuse_ignored_case(connection: oracledb.Connection, schema: str) -> None:
-    """Say why nothing was found in a session for which 'a' equals 'A': there no scope may be true."""
-    with connection.cursor() as cursor:
-        cursor.execute(Statements("search", schema)["ignores_case"])
-        row = cursor.fetchone()
-    if row is not None and row[0]:
-        raise InputError(
-            "The session compares texts without their case (NLS_COMP=LINGUISTIC with an NLS_SORT such as BINARY_CI), "
-            "which would let one tenant into another's data: nothing is searched in it.",
-            hint="Search on a connection of its own, or run ALTER SESSION SET NLS_COMP = BINARY on this one first.",
-        )
-
-
-def _embed(connection: oracledb.Connection, model: ActiveModel, text: str) -> Any:
-    parts = pieces(text)
-    statement = Statements("search", model.schema).with_names("embed", model=model.sql_name, text=concatenated(parts))
-    with connection.cursor() as cursor:
-        cursor.execute(statement, {f"question{number}": part for number, part in enumerate(parts)})
-        row = cursor.fetchone()
-        assert row is not None  # noqa: S101 - dual has one row
-        return row[0]
-
-
-def _fetch(
-    connection: oracledb.Connection, statement: Statement, vector: Mapping[str, Any], k: int
-) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        # one more than wanted: the answer to the execute then says that there are no more rows
-        cursor.prefetchrows = cursor.arraysize = min(k + 1, 1000)
-        if types := bind_types(statement.binds):
-            cursor.setinputsizes(**types)
-        cursor.execute(statement.text, {**statement.binds, **vector})
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
-        return rows
 
 
 def _whole(value: Any) -> int | None:

@@ -17,6 +17,7 @@ from oraclerag import in_force
 from oraclerag.database import Database, own_tables
 from oraclerag.errors import InputError, OracleRagError
 from oraclerag.model.active import ActiveModel, active_model
+from oraclerag.model.external import configured_name
 from oraclerag.records import NO_TENANT, SourceKey, fingerprint_half
 from oraclerag.scope import Scope
 from oraclerag.search import Request, Searcher, SearchOptions, request
@@ -64,7 +65,8 @@ def why(
     settings = database.settings
     asked = request(question, scope, options, k=settings.k, max_k=settings.max_k)
     with reading(database, asker.tenant) as (connection, schema):
-        model = active_model(connection, schema, configured=settings.embedding_model)
+        model = active_model(connection, schema, configured=configured_name(settings))
+        asked = searcher.with_vector(asked, model)
         with own_tables():
             found = _Found(
                 chunks(connection, model, asked, asker, key),
@@ -75,6 +77,8 @@ def why(
             return Why(key, f"Nothing of {key} is visible to this scope, or it is not there.")
         now = in_force.read(connection, schema)
         in_source = _in_source(sources.get(key.type), connection, key, scope) if look else None
+    if asked.vector is not None:  # a provider is asked once
+        options = {**options, "vector": asked.vector}
     result = searcher.search(question, scope=scope, options=options)
     rank = next((hit.rank for hit in result if hit.source == key), None)
     known = found.entity

@@ -38,7 +38,10 @@ class Entity:
 def chunks(
     connection: oracledb.Connection, model: ActiveModel, asked: Request, asker: Scope, key: SourceKey
 ) -> tuple[ChunkReason, ...]:
-    """Give the entity's chunks that the asker sees, those first that the search may look at, the nearest first."""
+    """Give the entity's chunks that the asker sees, those first that the search may look at, the nearest first.
+
+    Where a provider embeds, the question must have come with its vector.
+    """
     chunk, column = f"{quoted(model.schema, 'schema')}.RAG_CHUNK", identifier(model.column, "vector column")
     vector, values = _vector(model, asked)
     distance = f"VECTOR_DISTANCE(c.{column}, {vector}, COSINE)"

@@ -115,6 +115,13 @@ SET CLAIM = NULL, CRASHES = 0,
     AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:pause, 'SECOND')
 WHERE DIRTY_ID IN (/*ids*/IDS) AND CLAIM = :claim_token
 
+-- name: put_off
+-- Given back until a time, and why: nothing that the entity is to blame for.
+UPDATE /*+ INDEX(RAG_DIRTY RAG_DIRTY_PK) */ /*schema*/RAG_DIRTY
+SET CLAIM = NULL, CRASHES = 0, ERROR_CODE = :error_code,
+    AVAILABLE_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(:pause, 'SECOND'), LAST_ERROR = :last_error
+WHERE DIRTY_ID IN (/*ids*/IDS) AND CLAIM = :claim_token
+
 -- name: postpone
 UPDATE /*+ INDEX(RAG_DIRTY RAG_DIRTY_PK) */ /*schema*/RAG_DIRTY
 SET CLAIM = NULL, CRASHES = 0, ATTEMPTS = ATTEMPTS + 1, STATE = :new_state, ERROR_CODE = :error_code,

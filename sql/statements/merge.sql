@@ -82,6 +82,11 @@ UPDATE /*schema*/RAG_CHUNK
 SET /*column*/EMBEDDING = VECTOR_EMBEDDING(/*model*/MODEL USING :prefix || CONTENT AS DATA)
 WHERE ENTITY_ID IN (/*ids*/IDS) AND /*column*/EMBEDDING IS NULL
 
+-- name: set_vector
+-- Where a provider embeds: the vector of exactly this text.
+UPDATE /*schema*/RAG_CHUNK SET /*column*/EMBEDDING = :vector
+WHERE ENTITY_ID = :entity_id AND CHUNK_NO = :chunk_no AND CONTENT_HASH = :content_hash
+
 -- name: change_document
 UPDATE /*schema*/RAG_DOCUMENT
 SET TENANT_ID = :tenant_id, OCCURRED_AT = :occurred_at, UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP), TITLE = :title,

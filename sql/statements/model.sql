@@ -33,13 +33,21 @@ END;
 INSERT INTO /*schema*/RAG_MODEL (PHYSICAL_NAME, MODEL_NAME, SHA256, DIMENSIONS, MAX_TOKENS, QUERY_PREFIX, PASSAGE_PREFIX, VOCABULARY, TOKENIZER)
 VALUES (:physical_name, :model_name, :sha256, :dimensions, :max_tokens, :query_prefix, :passage_prefix, :vocabulary, :tokenizer)
 
+-- name: record_external
+INSERT INTO /*schema*/RAG_MODEL (
+  PHYSICAL_NAME, MODEL_NAME, SHA256, DIMENSIONS, MAX_TOKENS, QUERY_PREFIX, PASSAGE_PREFIX, PROVIDER, REMOTE_NAME, TOKENIZER
+) VALUES (
+  :physical_name, :model_name, :sha256, :dimensions, :max_tokens, :query_prefix, :passage_prefix, :provider, :remote_name,
+  :tokenizer
+)
+
 -- name: forget
 DELETE FROM /*schema*/RAG_MODEL WHERE PHYSICAL_NAME = :physical_name
 
 -- name: list
 SELECT m.PHYSICAL_NAME, m.MODEL_NAME, m.SHA256, m.DIMENSIONS, m.MAX_TOKENS, m.QUERY_PREFIX, m.PASSAGE_PREFIX,
        CASE WHEN m.TOKENIZER IS NULL THEN 0 ELSE 1 END AS EXACT, m.LOADED_AT,
-       CASE WHEN s.SETTING_VALUE IS NULL THEN 0 ELSE 1 END AS ACTIVE
+       CASE WHEN s.SETTING_VALUE IS NULL THEN 0 ELSE 1 END AS ACTIVE, m.PROVIDER
 FROM /*schema*/RAG_MODEL m
 LEFT JOIN /*schema*/RAG_SETTING s
   ON s.SCOPE_NAME = '*' AND s.SETTING = 'model' AND s.SETTING_VALUE = m.PHYSICAL_NAME

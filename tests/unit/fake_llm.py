@@ -36,14 +36,15 @@ class Reply:
 class FakeLlm:
     """The replies that are left, the last one again and again, and the requests that came."""
 
-    replies: list[Reply]
+    replies: list[Reply | Callable[[dict[str, Any]], Reply]]
     url: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     hung_up: threading.Event = field(default_factory=threading.Event)
 
-    def next(self) -> Reply:
-        return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+    def next(self, asked: dict[str, Any]) -> Reply:
+        reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        return reply if isinstance(reply, Reply) else reply(asked)
 
 
 class _Server(http.server.ThreadingHTTPServer):
@@ -64,7 +65,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         fake = self.server.fake
         fake.asked.append({"path": self.path} | json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         fake.headers.append({name.lower(): value for name, value in self.headers.items()})
-        reply = fake.next()
+        reply = fake.next(fake.asked[-1])
         pieces = [reply.body] if isinstance(reply.body, bytes) else list(reply.body)
         self.send_response(reply.status)
         if reply.cut:
@@ -85,7 +86,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def fake_llm(*replies: Reply) -> Iterator[FakeLlm]:
+def fake_llm(*replies: Reply | Callable[[dict[str, Any]], Reply]) -> Iterator[FakeLlm]:
     with _Server(("127.0.0.1", 0), _Handler) as server:
         server.fake = FakeLlm(list(replies), f"http://127.0.0.1:{server.server_address[1]}/v1")
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})

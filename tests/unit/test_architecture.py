@@ -28,6 +28,7 @@ LONGER = {
     "oraclerag/database.py": "the table of Oracle's codes beside the connections that raise them",
     "oraclerag/drain.py": "one batch from claim to settle; the order of its steps is what must be seen",
     "oraclerag/errors.py": "the tree of errors, each a few lines",
+    "oraclerag/http_client.py": "the table of what endpoints say, beside who asks them",
     "oraclerag/merge.py": "one transaction, written in the order of its statements",
     "oraclerag/local/engine/trigger_body.py": "compiler of the bodies of triggers",
     "oraclerag/source/reads.py": "parser: what a SELECT reads",

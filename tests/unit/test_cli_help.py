@@ -15,11 +15,11 @@ from oraclerag.cli import app
 VERBS = [
     "demo", "local", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "worker", "queue",
     "ingest", "resolution", "chunk", "search", "prompt", "ask", "diagnose", "searches", "index", "audit", "why",
-    "evaluate", "security", "status",
+    "evaluate", "security", "status", "doctor",
 ]  # fmt: skip
 GROUPS = {
     "local": ["start", "stop", "status", "reset"],
-    "model": ["fetch", "build", "load", "use", "list", "verify", "drop"],
+    "model": ["fetch", "build", "load", "register", "use", "list", "verify", "drop"],
     "source": ["list", "check", "triggers"],
     "queue": ["status", "list", "retry", "purge"],
     "ingest": ["docs", "diagnostics"],

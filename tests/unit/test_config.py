@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from oraclerag.config import Settings, parse_source
 from oraclerag.errors import ConfigurationError, OracleRagError, UnknownSource
 
-FIELDS = [item for item in dataclasses.fields(Settings) if item.name != "sources"]
+FIELDS = [item for item in dataclasses.fields(Settings) if item.metadata]
 SOURCE: dict[str, Any] = {"select": "select id as source_id, body from t", "visibility": "shared", "body": "body"}
 
 OF_GENERATE = {
+    "embedding_base_url": "http://127.0.0.1/v1",
     "generate_provider": "openai",
     "generate_base_url": "http://127.0.0.1/v1",
     "generate_database_provider": "ollama",

@@ -175,7 +175,7 @@ def test_objects_carry_our_prefix_once() -> None:
 def test_the_tables_of_the_design_are_there() -> None:
     assert {item.name for item in TABLES} == {
         "RAG_ENTITY", "RAG_DOCUMENT", "RAG_CHUNK", "RAG_DIRTY", "RAG_FILE", "RAG_RESOLUTION", "RAG_MODEL",
-        "RAG_SETTING", "RAG_SEARCH", "RAG_SEARCH_HIT",
+        "RAG_SETTING", "RAG_SEARCH", "RAG_SEARCH_HIT", "RAG_USAGE",
     }  # fmt: skip
 
 
@@ -190,7 +190,8 @@ def test_lengths_and_times_do_not_depend_on_the_session(item: Any) -> None:
     """VARCHAR2 says BYTE (NLS_LENGTH_SEMANTICS), times are TIMESTAMP(6) and UTC (the session's zone)."""
     code = item.statement
     assert len(re.findall(r"VARCHAR2\(", code)) == len(re.findall(r"VARCHAR2\(\d+ BYTE\)", code))
-    assert not re.search(r"\bDATE\b|TIME ZONE|TIMESTAMP(?!\(6\)|\))", code.replace("SYSTIMESTAMP", ""))
+    days = code.replace("USAGE_DAY     DATE", "")  # a day of UTC, and no time of it
+    assert not re.search(r"\bDATE\b|TIME ZONE|TIMESTAMP(?!\(6\)|\))", days.replace("SYSTIMESTAMP", ""))
     assert code.count("SYSTIMESTAMP") == code.count("SYS_EXTRACT_UTC(SYSTIMESTAMP)")
 
 

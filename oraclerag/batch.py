@@ -1,0 +1,189 @@
+"""What a worker remembers from batch to batch, what a batch has done so far, and whose vectors a provider makes."""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from array import array
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from oraclerag import log
+from oraclerag.claim import Claim, Turns
+from oraclerag.config import Settings
+from oraclerag.embed import Budget, Passages
+from oraclerag.errors import EmbeddingBudgetSpent, EntityError
+from oraclerag.merge import Merged, Write, text_hash
+from oraclerag.model.active import ActiveModel
+from oraclerag.model.external import Embedder
+from oraclerag.records import NO_TENANT, Chunk, Claimed, DrainReport, Held
+
+__all__ = ["Provided", "Tally", "WorkerState", "refusal", "tell", "tell_written"]
+
+_log = logging.getLogger("oraclerag.drain")  # these are its events
+
+
+@dataclass(slots=True)
+class WorkerState:
+    """What a worker remembers from batch to batch; losing it costs nothing but a few statements."""
+
+    turns: Turns = field(default_factory=Turns)
+    model: ActiveModel | None = None
+    idle_sources: frozenset[str] = frozenset()
+    unreported: list[tuple[Claim, tuple[Claimed, ...]]] = field(default_factory=list)
+    # connections that were lost, by the first row of each entity that was read or written then
+    lost: Counter[int] = field(default_factory=Counter)
+    warned: set[str] = field(default_factory=set)
+    jitter: random.Random = field(default_factory=random.Random)
+    unrestricted_until: float = 0.0  # by the monotonic clock
+    embedder: Embedder | None = None  # where a provider embeds for the model
+    sent: deque[tuple[float, int]] = field(default_factory=deque)  # to it: when, and how many tokens
+
+
+@dataclass(slots=True)
+class Tally:
+    """The counts of one batch."""
+
+    claimed: int = 0
+    postponed: int = 0
+    dead: int = 0
+    given_back: int = 0
+    merged: list[Merged] = field(default_factory=list)
+    staged: int = 0
+    tokens: int = 0
+    paused: list[str] = field(default_factory=list)
+
+    def report(self) -> DrainReport:
+        """Give them as the caller sees them."""
+        return DrainReport(
+            claimed=self.claimed,
+            indexed=sum(merged.indexed for merged in self.merged),
+            unchanged=sum(merged.unchanged for merged in self.merged),
+            deleted=sum(merged.deleted for merged in self.merged),
+            postponed=self.postponed,
+            dead=self.dead,
+            given_back=self.given_back,
+            embedded=self.staged + sum(merged.embedded for merged in self.merged),
+            paused=tuple(self.paused),
+        )
+
+
+class Provided:
+    """The vectors of one batch that a provider makes, kept in ``vectors`` by the hash of their text.
+
+    Nothing may be locked while it is asked; ``renew`` renews the lease of what the batch holds, and commits.
+    """
+
+    def __init__(
+        self,
+        state: WorkerState,
+        settings: Settings,
+        model: ActiveModel,
+        vectors: dict[str, array[float]],
+        budget: Budget,
+        renew: Callable[[], None],
+        tally: Tally,
+    ) -> None:
+        assert state.embedder is not None  # noqa: S101 - who calls this has asked
+        self._vectors = vectors
+        self._budget = budget
+        self._renew = renew
+        self._tally = tally
+        self._model = model
+        self._tenant = ""
+        self._lease = settings.lease
+        self._renewed = float("-inf")
+        self._passages = Passages(
+            state.embedder,
+            model.passage_prefix,
+            model.counter.count,
+            self._before,
+            self._after,
+            tokens_per_minute=settings.embedding_tokens_per_minute,
+            sent=state.sent,
+        )
+
+    def lacks(self, chunks: Iterable[Chunk]) -> bool:
+        """Whether a chunk has no vector yet."""
+        return any(text_hash(chunk.content) not in self._vectors for chunk in chunks)
+
+    def make(self, tenant: str, chunks: Iterable[Chunk], *, begun: bool = False) -> dict[str, EntityError]:
+        """Have the vectors of these chunks made, in the place of those before; gives the hashes that are refused.
+
+        What was ``begun`` is ended, whatever the tenant has spent. Raises EmbeddingBudgetSpent where it has spent all,
+        ProviderError, EmbeddingDimensionMismatch.
+        """
+        if not begun and (left := self._budget.spent(tenant)) is not None:
+            raise EmbeddingBudgetSpent(
+                f"The tokens that tenant {tenant!r} may have embedded in a day are spent.", seconds=left
+            )
+        self._tenant = tenant
+        self._vectors.clear()
+        self._renewed = float("-inf")
+        found, refused = self._passages.vectors({text_hash(chunk.content): chunk.content for chunk in chunks})
+        self._vectors |= found
+        return refused
+
+    def _before(self) -> None:
+        if time.monotonic() - self._renewed > self._lease / 3:
+            self._renew()
+            self._renewed = time.monotonic()
+
+    def _after(self, tokens: int) -> None:
+        self._tally.tokens += tokens
+        self._budget.record(self._tenant, self._model.physical_name, tokens=tokens)
+
+
+def refusal(refused: Mapping[str, EntityError], write: Write) -> EntityError | None:
+    """Give why a provider does not embed a chunk of an entity, if that is so."""
+    found = (refused.get(text_hash(chunk.content)) for chunk in write.chunks) if refused else ()
+    return next((error for error in found if error is not None), None)
+
+
+def tell(report: DrainReport, turn: tuple[int, str] | None, tokens: int) -> None:
+    """Log what a batch has done, of whose turn it was."""
+    counts = {
+        name: getattr(report, name)
+        for name in ("indexed", "unchanged", "deleted", "postponed", "dead", "given_back")
+        if getattr(report, name)
+    }
+    words = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
+    lane, tenant = turn or (None, None)
+    log.event(
+        _log,
+        logging.INFO,
+        "batch",
+        f"{report.claimed:,} queue rows: {words or 'nothing to do'}.",
+        tenant=None if tenant == NO_TENANT else tenant,
+        lane=lane,
+        rows=report.claimed,
+        **counts,
+        chunks=report.embedded,
+        tokens=tokens,
+        milliseconds=round(report.seconds * 1000),
+    )
+
+
+def tell_written(write: Write, before: Held, model: ActiveModel) -> int:
+    """Log what became of an entity, and give the tokens that were embedded for it."""
+    key = {"source_type": write.entity.source_type, "source_id": write.entity.source_id}
+    document = write.document
+    if document is None:
+        log.event(_log, logging.DEBUG, "deleted", "The entity is gone.", **key)
+        return 0
+    fresh = (before.content_hash, before.fingerprint) != (write.content_hash, write.fingerprint)
+    tokens = sum(model.counter.count(model.passage_prefix + chunk.content) for chunk in write.chunks) if fresh else 0
+    log.event(
+        _log,
+        logging.DEBUG,
+        "indexed" if fresh or before.details_hash != write.details_hash else "unchanged",
+        "The entity is as its source says.",
+        tenant=document.tenant,
+        collection=document.collection,
+        **key,
+        chunks=len(write.chunks),
+        tokens=tokens,
+    )
+    return tokens

@@ -1,0 +1,124 @@
+"""Vectors from an endpoint over HTTP. Nothing is held between calls; threads may share the object."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from oraclerag import http_client
+from oraclerag.embed.batches import batches
+from oraclerag.embed.dialects import DIALECTS, Asked
+from oraclerag.errors import (
+    EmbeddingDimensionMismatch,
+    PromptTooLong,
+    ProviderAnswerInvalid,
+    ProviderError,
+    ProviderLoginFailed,
+    ProviderRefused,
+    ProviderUnavailable,
+)
+from oraclerag.http_client import Attempts, Unsaid
+from oraclerag.model.external import Dialect, Embedded, Kind
+
+__all__ = ["OverHttp"]
+
+# A token of what is tokenised as text is three bytes or more; a request is bounded by what may well be too much.
+_BYTES_PER_TOKEN = 3
+
+_HINTS: dict[type[ProviderError], str] = {
+    ProviderUnavailable: "Check embedding.base_url, and embedding.timeout where vectors take long.",
+    ProviderLoginFailed: "embedding.api_key_env names the environment variable that holds the key.",
+    ProviderRefused: "Check embedding.base_url and embedding.model.",
+    PromptTooLong: "embedding.max_tokens says how much the model reads; chunks are cut by it.",
+    ProviderAnswerInvalid: "Is embedding.base_url that of the provider's API?",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverHttp:
+    """Embeds with a model behind ``base_url``.
+
+    ``asked`` are the dimensions that the model is asked for (None: its own), ``dimensions`` those that must come back.
+    ``timeout`` is in seconds without a byte. What failed is tried again as ``attempts`` says. ``now`` is the time in
+    seconds since 1970.
+    """
+
+    dialect: Dialect
+    base_url: str
+    model: str
+    api_key: str | None = field(default=None, repr=False)
+    asked: int | None = None
+    dimensions: int | None = None
+    encoding_format: bool = True
+    timeout: float = 30.0
+    batch_items: int = 64
+    batch_tokens: int = 100_000
+    attempts: Attempts = field(default_factory=Attempts, repr=False)
+    now: Callable[[], float] = field(default=time.time, repr=False)
+
+    def __post_init__(self) -> None:
+        http_client.checked_key(self.api_key, "the embedding model")
+
+    @property
+    def local(self) -> bool:
+        """Whether the endpoint is on this machine."""
+        return http_client.is_loopback(self.base_url)
+
+    @property
+    def url(self) -> str:
+        """Where requests go; an address of Ollama may end with the /v1 of its other interface."""
+        base = self.base_url.rstrip("/")
+        if self.dialect == "ollama":
+            base = re.sub(r"/(v1|api)$", "", base)
+        return base + DIALECTS[self.dialect].path
+
+    def batches(self, texts: Sequence[str]) -> Iterator[slice]:
+        """Cut texts into what one request may hold, by items and by tokens, estimated at three bytes each."""
+        sizes = [len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1 for text in texts]
+        return batches(sizes, most_items=self.batch_items, most_tokens=self.batch_tokens)
+
+    def embed(self, texts: Sequence[str], kind: Kind) -> Embedded:
+        """Ask once for all of them, again where that may help.
+
+        Raises ProviderError; EmbeddingDimensionMismatch, which is never tried again.
+        """
+        try:
+            found = self.attempts.call(lambda: self._once(texts, kind))
+        except ProviderError as error:
+            if error.hint == type(error).default_hint and type(error) in _HINTS:
+                error.hint = _HINTS[type(error)]
+            raise
+        lengths = {len(vector) for vector in found.vectors}
+        if len(lengths) > 1:
+            raise ProviderAnswerInvalid("The endpoint answered 200 with vectors of different dimensions.")
+        if self.dimensions is not None and lengths - {self.dimensions}:
+            raise EmbeddingDimensionMismatch(
+                f"{self.model} gives {min(lengths)} dimensions; the model in force has {self.dimensions}.",
+                hint="Whoever runs the endpoint has changed the model, or embedding.dimensions is another one here.",
+            )
+        return found
+
+    def _once(self, texts: Sequence[str], kind: Kind) -> Embedded:
+        interface = DIALECTS[self.dialect]
+        asked = Asked(
+            model=self.model,
+            texts=texts,
+            kind=kind,
+            dimensions=self.asked,
+            encoding_format=self.encoding_format,
+        )
+        unsaid = Unsaid(secrets=() if self.api_key is None else (self.api_key,), texts=texts)
+        with (
+            http_client.transport(),
+            http_client.client(self.url, timeout=self.timeout) as client,
+            http_client.posted(
+                client, self.url, interface.body(asked), key=self.api_key, unsaid=unsaid, now=self.now()
+            ) as response,
+        ):
+            tree = http_client.tree_of(http_client.body(response))
+        error = http_client.failure_inside(tree, unsaid=unsaid, headers=response.headers, now=self.now())
+        if error is not None:
+            raise error
+        return interface.read(tree, len(texts))

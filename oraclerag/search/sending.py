@@ -1,0 +1,55 @@
+"""The statements of a search as they are sent: a question's vector, the search itself, why nothing may be found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from oraclerag.database import bind_types
+from oraclerag.errors import InputError
+from oraclerag.model.active import ActiveModel
+from oraclerag.search.compose import Statement, concatenated, pieces
+from oraclerag.statements import Statements
+
+if TYPE_CHECKING:
+    import oracledb
+
+__all__ = ["embed", "fetched", "refuse_ignored_case"]
+
+
+def refuse_ignored_case(connection: oracledb.Connection, schema: str) -> None:
+    """Say why nothing was found in a session for which 'a' equals 'A': there no scope may be true."""
+    with connection.cursor() as cursor:
+        cursor.execute(Statements("search", schema)["ignores_case"])
+        row = cursor.fetchone()
+    if row is not None and row[0]:
+        raise InputError(
+            "The session compares texts without their case (NLS_COMP=LINGUISTIC with an NLS_SORT such as BINARY_CI), "
+            "which would let one tenant into another's data: nothing is searched in it.",
+            hint="Search on a connection of its own, or run ALTER SESSION SET NLS_COMP = BINARY on this one first.",
+        )
+
+
+def embed(connection: oracledb.Connection, model: ActiveModel, text: str) -> Any:
+    """Have the database make the vector of a text."""
+    parts = pieces(text)
+    statement = Statements("search", model.schema).with_names("embed", model=model.sql_name, text=concatenated(parts))
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {f"question{number}": part for number, part in enumerate(parts)})
+        row = cursor.fetchone()
+        assert row is not None  # noqa: S101 - dual has one row
+        return row[0]
+
+
+def fetched(
+    connection: oracledb.Connection, statement: Statement, vector: Mapping[str, Any], k: int
+) -> list[tuple[Any, ...]]:
+    """Send a search and give its rows."""
+    with connection.cursor() as cursor:
+        # one more than wanted: the answer to the execute then says that there are no more rows
+        cursor.prefetchrows = cursor.arraysize = min(k + 1, 1000)
+        if types := bind_types(statement.binds):
+            cursor.setinputsizes(**types)
+        cursor.execute(statement.text, {**statement.binds, **vector})
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
