@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack
 
+from oraclerag import doctor as examining
 from oraclerag import in_force, index, queue, schema, searches, security
 from oraclerag import status as looking
 from oraclerag import triggers as triggering
@@ -296,6 +297,14 @@ class Operations(Asking):
         Raises only where the database cannot be reached.
         """
         return looking.status(self.database)
+
+    def doctor(self, *, heartbeat: Path | None = None, probe: bool = False) -> examining.DoctorReport:
+        """Make every check of the installation, its database and this process; each finding says what to type.
+
+        ``heartbeat`` is the file of a worker on this host. ``probe`` also asks the configured endpoints whether they
+        answer. Reads alone, and raises nothing: what cannot be looked at is a finding too.
+        """
+        return examining.examine(self.database, self._sources, heartbeat=heartbeat, probe=probe)
 
     def why(
         self,

@@ -22,6 +22,7 @@ from oraclerag.cli import (
     chunk,
     demo,
     diagnose,
+    doctor,
     evaluate,
     index,
     ingest,
@@ -48,7 +49,7 @@ __all__ = ["app", "main"]
 _ORDER = (
     "demo", "local", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "worker", "queue",
     "ingest", "resolution", "chunk", "search", "prompt", "ask", "diagnose", "searches", "index", "audit", "why",
-    "evaluate", "security", "status", "verify-oracle",
+    "evaluate", "security", "status", "doctor", "verify-oracle",
 )  # fmt: skip
 
 
@@ -83,6 +84,7 @@ for part in (
     why,
     evaluate,
     status,
+    doctor,
     verify_oracle,
 ):
     part.register(app)

@@ -19,7 +19,7 @@ from oraclerag.index.lexical import (
     sync_text,
     text_status,
 )
-from oraclerag.index.state import MIN_CHUNKS, Built, IndexStatus, status
+from oraclerag.index.state import MIN_CHUNKS, Built, IndexStatus, shortcomings, status
 
 __all__ = [
     "MIN_CHUNKS",
@@ -41,6 +41,7 @@ __all__ = [
     "questions_of",
     "rebuild",
     "rebuild_text",
+    "shortcomings",
     "status",
     "sync_text",
     "text_status",

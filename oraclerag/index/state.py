@@ -13,12 +13,13 @@ from oraclerag.in_force import put
 from oraclerag.index.ddl import NAME
 from oraclerag.index.design import Design
 from oraclerag.model.active import active_model
+from oraclerag.records import Problem
 from oraclerag.statements import Statements, quoted
 
 if TYPE_CHECKING:
     import oracledb
 
-__all__ = ["MIN_CHUNKS", "Built", "IndexStatus", "look", "note", "status"]
+__all__ = ["MIN_CHUNKS", "Built", "IndexStatus", "look", "note", "shortcomings", "status"]
 
 MIN_CHUNKS = 1000
 """Below so many chunks an index would learn too little, and exact search is better anyhow."""
@@ -81,6 +82,13 @@ def status(database: Database) -> IndexStatus:
         recommendation=_recommendation(found),
         notes=tuple(_notes(found, database.settings.exact_below)),
     )
+
+
+def shortcomings(found: IndexStatus) -> list[Problem]:
+    """Say what is wrong with the index; none at all is what small installations have."""
+    if not found.exists or found.usable:
+        return []
+    return [Problem("INDEX_UNUSABLE", f"The vector index is {found.state}.", "Run `oraclerag index rebuild`.")]
 
 
 def look(connection: oracledb.Connection, schema: str) -> IndexStatus:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from oraclerag.security.policies import PROTECTED, Protection, protection, require_unrestricted, shortcomings
 from oraclerag.security.scripts import READERS, install, script, uninstall
 from oraclerag.security.sessions import reading, scoped, writing
-from oraclerag.security.verification import IsolationReport, TableIsolation, verify
+from oraclerag.security.verification import IsolationReport, TableIsolation, flaws, verify
 
 __all__ = [
     "PROTECTED",
@@ -19,6 +19,7 @@ __all__ = [
     "IsolationReport",
     "Protection",
     "TableIsolation",
+    "flaws",
     "install",
     "protection",
     "reading",

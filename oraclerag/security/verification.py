@@ -16,7 +16,7 @@ from oraclerag.security.policies import PROTECTED, Policy, policies, protection
 from oraclerag.security.sessions import scoped
 from oraclerag.statements import Statements, quoted
 
-__all__ = ["IsolationReport", "TableIsolation", "verify"]
+__all__ = ["IsolationReport", "TableIsolation", "flaws", "verify"]
 
 # What puts a row of a made-up tenant into a table, and the table that its row hangs on. Parents come first.
 _ADD: dict[str, tuple[str, str | None]] = {
@@ -88,6 +88,11 @@ def verify(database: Database) -> IsolationReport:
         TableIsolation(name, name in found and found[name].enabled, name in tried) for name in PROTECTED if name in seen
     )
     return IsolationReport(schema, tables, tuple(problems))
+
+
+def flaws(connection: oracledb.Connection, schema: str) -> list[Problem]:
+    """Say what the dictionary shows to be wrong with the policies of the tables that this database user can see."""
+    return list(_flaws(schema, _tables(connection, schema), policies(connection, schema)))
 
 
 def _tables(connection: oracledb.Connection, schema: str) -> frozenset[str]:

@@ -1,0 +1,111 @@
+"""What a check looks with, and what a check is."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import oracledb
+
+from oraclerag.config import Settings
+from oraclerag.database import Database, code_of, translated
+from oraclerag.doctor.finding import Verdict
+from oraclerag.errors import OracleRagError
+from oraclerag.queue import QueueStatus
+from oraclerag.source import Source
+from oraclerag.statements import Statements
+
+__all__ = ["Check", "Look", "may_not_read"]
+
+_MAY_NOT = ("ORA-00942", "ORA-01031", "ORA-41900")
+"""No right to read a table: as if it were not there; since 23ai a message of its own where there is another right."""
+
+
+@dataclass(slots=True)
+class Look:
+    """One run of doctor: whose installation, and what earlier checks have found out for later ones.
+
+    ``heartbeat`` is the file of a worker, ``probe`` whether others than the database may be asked. ``now`` is the time
+    of this machine, in UTC.
+    """
+
+    database: Database
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    heartbeat: Path | None = None
+    probe: bool = False
+    now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC)
+    queue: QueueStatus | None = None
+    """Set by the check of the backlog."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of this process."""
+        return self.database.settings
+
+    @property
+    def schema(self) -> str:
+        """The owner of the tables."""
+        return self.database.schema
+
+    @property
+    def sql(self) -> Statements:
+        """The statements of doctor."""
+        return Statements("doctor", self.schema)
+
+    def row(self, statement: str, **binds: Any) -> tuple[Any, ...] | None:
+        """Run a statement and give its first row. Raises the toolkit's errors."""
+        with self.database.connect() as connection, connection.cursor() as cursor, translated():
+            cursor.execute(statement, binds)
+            row: tuple[Any, ...] | None = cursor.fetchone()
+            return row
+
+    def rows(self, statement: str, **binds: Any) -> list[tuple[Any, ...]]:
+        """Run a statement and give its rows. Raises the toolkit's errors."""
+        with self.database.connect() as connection, connection.cursor() as cursor, translated():
+            cursor.arraysize = cursor.prefetchrows = 500
+            cursor.execute(statement, binds)
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+            return rows
+
+    def first_allowed(self, *names: str) -> tuple[Any, ...] | None:
+        """Give the first row of the first statement that this user may run; None where none is allowed or has a row."""
+        for name in names:
+            try:
+                row = self.row(self.sql[name])
+            except OracleRagError as error:
+                if not may_not_read(error):
+                    raise
+            else:
+                if row is not None:
+                    return row
+        return None
+
+
+Answer = Verdict | Iterable[Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check: its name, what it asks (for people), how it looks.
+
+    ``after`` are the checks that must not have failed before, ``reads`` the tables whose lack of a grant makes it
+    unknown.
+    """
+
+    name: str
+    asks: str
+    look: Callable[[Look], Answer]
+    after: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+
+
+def may_not_read(error: BaseException | None) -> bool:
+    """Whether an error, or its cause, says that this user may not read something."""
+    while error is not None:
+        if isinstance(error, oracledb.Error) and code_of(error) in _MAY_NOT:
+            return True
+        error = error.__cause__
+    return False
