@@ -29,6 +29,7 @@ OF_GENERATE = {
     "reduce_base_url": "http://127.0.0.1/v1",
     "searches_log": "all",
     "searches_questions": "hash",
+    "par_expires_at": "2026-12-31",
 }
 
 
