@@ -24,6 +24,7 @@ DATABASE_PROVIDERS = ("cohere", "googleai", "huggingface", "ocigenai", "ollama",
 """Whom UTL_TO_GENERATE_TEXT can ask."""
 
 MAX_PREFIX_BYTES = 200  # of RAG_MODEL.QUERY_PREFIX and PASSAGE_PREFIX
+MAX_REMOTE_BYTES = 400  # of RAG_MODEL.REMOTE_NAME
 _PLAIN_NAME = r"[A-Za-z][A-Za-z0-9_$#]{0,127}"
 _LONGEST_PARAMS = 2000  # with the others they stay below a VARCHAR2
 
@@ -51,7 +52,7 @@ def check(settings: Settings) -> None:
         _day_or_moment(settings.par_expires_at, "par_expires_at")
     if settings.rerank_model is not None:
         identifier(settings.rerank_model, "name of a reranker")
-    if len(settings.embedding_model) > 100:
+    if settings.embedding_provider == "database" and len(settings.embedding_model) > 100:
         raise ConfigurationError("embedding_model must have at most 100 characters; a hash is appended to it.")
     if settings.query_embedding not in ("inline", "separate"):
         raise ConfigurationError(f"query_embedding must be 'inline' or 'separate', not {settings.query_embedding!r}.")
@@ -78,6 +79,8 @@ def _embedding(settings: Settings) -> None:
     """Hold the settings of embedding against their rules; which providers there are is asked where one is used."""
     if not settings.embedding_model.strip() or not settings.embedding_provider.strip():
         raise ConfigurationError("embedding_model and embedding_provider must not be blank.")
+    if not fits(settings.embedding_model, MAX_REMOTE_BYTES):
+        raise ConfigurationError(f"embedding_model must have at most {MAX_REMOTE_BYTES} bytes.")
     for name in ("embedding_query_prefix", "embedding_passage_prefix"):
         prefix = getattr(settings, name)
         if prefix is not None and not fits(prefix or "-", MAX_PREFIX_BYTES):

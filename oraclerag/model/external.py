@@ -278,4 +278,7 @@ def _counts_cl100k(known: KnownExternal | None, max_tokens: int) -> bool:
 def _name(provider: str, model: str, asked: int | None) -> str:
     parts = [provider, model.removesuffix(":latest"), *([] if asked is None else [str(asked)])]
     name = re.sub(r"[^A-Z0-9]+", "_", "_".join(parts).upper()).strip("_")
-    return name[:_LONGEST_NAME].rstrip("_")
+    if len(name) > _LONGEST_NAME:
+        digest = hashlib.sha256(model.encode()).hexdigest()[:8].upper()
+        name = f"{name[: _LONGEST_NAME - 9].rstrip('_')}_{digest}"
+    return name

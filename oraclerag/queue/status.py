@@ -16,7 +16,7 @@ from typing import Any, Literal
 import oracledb
 
 from oraclerag.database import Database, own_tables
-from oraclerag.errors import InputError
+from oraclerag.errors import EmbeddingBudgetSpent, InputError
 from oraclerag.queue.choice import tenant_of
 from oraclerag.records import Problem
 from oraclerag.statements import Statements
@@ -160,7 +160,7 @@ def read(connection: oracledb.Connection, schema: str, *, max_lag: float | None 
         lag=lag,
         backlog=_backlog(groups, now),
         paused=paused,
-        problems=tuple(_problems(dead, paused, lag, max_lag)),
+        problems=(*_problems(dead, paused, lag, max_lag), *_unpaid(groups)),
     )
 
 
@@ -179,6 +179,7 @@ class _Group:
     postponed: int
     due: dt.datetime | None
     oldest: dt.datetime
+    unpaid: int = 0
 
 
 def _backlog(groups: Iterable[_Group], now: dt.datetime) -> tuple[Backlog, ...]:
@@ -239,6 +240,22 @@ def _problems(
             f"({len(late)} of lanes and tenants are late).",
             "`oraclerag queue status` shows whether workers are at work; `oraclerag queue list` what fails.",
         )
+
+
+def _unpaid(groups: Iterable[_Group]) -> Iterable[Problem]:
+    """Say whose rows wait for the next day's tokens."""
+    rows: dict[str, int] = defaultdict(int)
+    for group in groups:
+        rows[group.tenant] += group.unpaid
+    for tenant, count in sorted(rows.items()):
+        if count:
+            whose = "" if tenant_of(tenant) is None else f" of tenant {tenant!r}"
+            yield Problem(
+                EmbeddingBudgetSpent.code,
+                f"{count:,} rows{whose} wait for tomorrow (UTC): the tokens of this day are spent.",
+                "embedding.budget in oraclerag.toml says how many there are; where that was raised, "
+                "`oraclerag queue retry --postponed` lets them begin now.",
+            )
 
 
 def _age(groups: Sequence[_Group], now: dt.datetime) -> float:

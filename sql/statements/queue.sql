@@ -3,7 +3,8 @@
 -- for.
 
 -- name: backlog
--- One pass over the queue. Failing: so often or more. Expired: claimed longer than the lease. Postponed: free, not due.
+-- One pass over the queue. Failing: so often or more. Expired: claimed longer than the lease. Postponed: free, not due;
+-- unpaid: so until the next day.
 SELECT SOURCE_TYPE, TENANT_ID, LANE, STATE, COUNT(*) AS HOW_MANY, COUNT(CLAIM) AS CLAIMED,
        COUNT(CASE WHEN CLAIM IS NOT NULL AND AVAILABLE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN 1 END) AS EXPIRED,
        COUNT(CASE WHEN STATE = 'READY' AND ATTEMPTS >= :failing THEN 1 END) AS FAILING,
@@ -11,7 +12,9 @@ SELECT SOURCE_TYPE, TENANT_ID, LANE, STATE, COUNT(*) AS HOW_MANY, COUNT(CLAIM) A
                   THEN 1 END) AS POSTPONED,
        MIN(CASE WHEN STATE = 'READY' AND CLAIM IS NULL AND AVAILABLE_AT > SYS_EXTRACT_UTC(SYSTIMESTAMP)
                 THEN AVAILABLE_AT END) AS DUE,
-       MIN(ENQUEUED_AT) AS OLDEST
+       MIN(ENQUEUED_AT) AS OLDEST,
+       COUNT(CASE WHEN STATE = 'READY' AND CLAIM IS NULL AND AVAILABLE_AT > SYS_EXTRACT_UTC(SYSTIMESTAMP)
+                   AND ERROR_CODE = 'EMBEDDING_BUDGET_SPENT' THEN 1 END) AS UNPAID
 FROM /*schema*/RAG_DIRTY
 GROUP BY SOURCE_TYPE, TENANT_ID, LANE, STATE
 
