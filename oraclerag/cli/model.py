@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,12 @@ from oraclerag.cli.options import Json, opened, output
 __all__ = ["group"]
 
 group = typer.Typer(name="model", help="The embedding model: fetch, build, load, use.", no_args_is_help=True)
+
+if TYPE_CHECKING:
+    import oracledb
+
+    from oraclerag.model.external import Embedder
+    from oraclerag.rag import Rag
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The configured or the physical name.")]
 
@@ -188,14 +194,13 @@ def use(
     json: Json = False,
 ) -> None:
     """Verify a model and make it the one in force."""
-    from oraclerag import embed
     from oraclerag.model import use_model
     from oraclerag.model.external import configured_name
 
     screen = output(json)
     with opened() as rag, rag.database.connect() as connection:
         configured = configured_name(rag.settings)
-        embedder = embed.from_settings(rag.settings)
+        embedder = _embedder(rag, connection, name)
         active = use_model(connection, name, schema=rag.database.schema, rebuild=rebuild, embedder=embedder)
     if json:
         screen.data(
@@ -248,12 +253,11 @@ def verify(name: Name, json: Json = False) -> None:
 
     Checked are dimension and length, and that related texts are nearer than unrelated ones.
     """
-    from oraclerag import embed
     from oraclerag.model import verify_model
 
     screen = output(json)
     with opened() as rag, rag.database.connect() as connection:
-        embedder = embed.from_settings(rag.settings)
+        embedder = _embedder(rag, connection, name)
         found = verify_model(connection, name, schema=rag.database.schema, embedder=embedder)
     if json:
         screen.data(found)
@@ -280,3 +284,12 @@ def drop(name: Name, json: Json = False) -> None:
         screen.data(dropped)
     else:
         screen.say(f"{dropped.physical_name} is dropped.")
+
+
+def _embedder(rag: Rag, connection: oracledb.Connection, name: str) -> Embedder | None:
+    """Give who embeds with a model; None where the database does, whatever is configured."""
+    from oraclerag import embed
+    from oraclerag.model import find_model
+
+    provider = find_model(connection, name, schema=rag.database.schema).provider
+    return None if provider is None else embed.from_settings(rag.settings)

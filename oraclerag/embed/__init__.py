@@ -48,6 +48,7 @@ def from_settings(
             f"environment variable that holds it."
         )
     return OverHttp(
+        name=model.name,
         dialect=provider.dialect,
         base_url=settings.embedding_base_url or provider.base_url or "",
         model=model.model,

@@ -38,13 +38,14 @@ _HINTS: dict[type[ProviderError], str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverHttp:
-    """Embeds with a model behind ``base_url``.
+    """Embeds with a model behind ``base_url``, which RAG_MODEL calls ``name``.
 
     ``asked`` are the dimensions that the model is asked for (None: its own), ``dimensions`` those that must come back.
     ``timeout`` is in seconds without a byte. What failed is tried again as ``attempts`` says. ``now`` is the time in
     seconds since 1970.
     """
 
+    name: str
     dialect: Dialect
     base_url: str
     model: str

@@ -140,6 +140,10 @@ class Embedder(Protocol):
     """Embeds texts with a model behind an API. Both methods keep the order; texts stand with their prefix."""
 
     @property
+    def name(self) -> str:
+        """What RAG_MODEL calls the model."""
+
+    @property
     def local(self) -> bool:
         """Whether no text leaves this machine."""
 

@@ -47,7 +47,7 @@ def verify_model(
     sentences = [model.passage_prefix + sentence for sentence in (_SENTENCE, _RELATED, _UNRELATED)]
     if model.provider is None:
         vectors = _in_database(connection, schema, model, sentences)
-    elif embedder is None:
+    elif embedder is None or embedder.name != model.name:
         raise ConfigurationError(
             f"{model.physical_name} is a model of {model.provider}, which this process is not configured with.",
             hint="Set embedding.provider and embedding.model, or ORACLERAG_EMBEDDING_PROVIDER and …_MODEL.",

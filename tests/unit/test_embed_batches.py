@@ -32,6 +32,7 @@ def test_no_request_holds_too_much_and_the_order_stays(sizes: list[int], items: 
 class Provider:
     """Embeds numbers as texts; refuses those that it is told to."""
 
+    name = "M"
     local = False
 
     def __init__(self, refused: Sequence[str] = (), error: OracleRagError | None = None, size: int = 4) -> None:

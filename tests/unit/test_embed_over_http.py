@@ -31,7 +31,13 @@ TEXTS = ["The invoice is late.", "Buy coffee.", SECRET]
 
 
 def embedder(fake: FakeLlm, **more: Any) -> OverHttp:
-    options: dict[str, Any] = {"dialect": "openai", "api_key": KEY, "model": "m", "attempts": waits([])} | more
+    options: dict[str, Any] = {
+        "name": "M",
+        "dialect": "openai",
+        "api_key": KEY,
+        "model": "m",
+        "attempts": waits([]),
+    } | more
     return OverHttp(base_url=fake.url, **options)
 
 
@@ -182,7 +188,7 @@ def of_ollama(asked: dict[str, Any]) -> Reply:
 def test_ollama_is_told_not_to_cut_off(ending: str) -> None:
     with fake_embeddings(of_ollama) as fake:
         base = fake.url.removesuffix("/v1") + ending
-        one = OverHttp(dialect="ollama", base_url=base, model="m", dimensions=DIMENSIONS)
+        one = OverHttp(name="M", dialect="ollama", base_url=base, model="m", dimensions=DIMENSIONS)
         found = one.embed(TEXTS, "passage")
     assert fake.asked == [{"path": "/api/embed", "model": "m", "input": TEXTS, "truncate": False}]
     assert "authorization" not in fake.headers[0]
@@ -197,7 +203,9 @@ def of_aleph_alpha(asked: dict[str, Any]) -> Reply:
 @pytest.mark.parametrize(("kind", "representation"), [("query", "query"), ("passage", "document")])
 def test_aleph_alpha_is_told_what_a_text_is(kind: Kind, representation: str) -> None:
     with fake_embeddings(of_aleph_alpha) as fake:
-        one = OverHttp(dialect="aleph-alpha", base_url=fake.url, model="luminous-base", api_key=KEY, asked=128)
+        one = OverHttp(
+            name="M", dialect="aleph-alpha", base_url=fake.url, model="luminous-base", api_key=KEY, asked=128
+        )
         found = one.embed(TEXTS, kind)
     assert fake.asked == [
         {
@@ -223,7 +231,7 @@ def test_a_key_is_in_no_repr() -> None:
     with fake_embeddings() as fake:
         assert KEY not in repr(embedder(fake))
     with pytest.raises(ConfigurationError) as caught:
-        OverHttp(dialect="openai", base_url="http://x", model="m", api_key="a key")
+        OverHttp(name="M", dialect="openai", base_url="http://x", model="m", api_key="a key")
     assert "a key" not in str(caught.value)
 
 

@@ -17,7 +17,7 @@ KEY_VARIABLE = "A_PROVIDER_KEY"
 
 
 def settings(provider: str = "openai", model: str = "text-embedding-3-small", **more: Any) -> Settings:
-    base = {"embedding_base_url": "http://127.0.0.1/v1"} if provider == "openai-compatible" else {}
+    base: dict[str, Any] = {"embedding_base_url": "http://127.0.0.1/v1"} if provider == "openai-compatible" else {}
     return Settings(
         embedding_provider=provider,
         embedding_model=model,
