@@ -26,7 +26,7 @@ def _active(look: Look) -> ActiveModel:
 
 
 def model(look: Look) -> Verdict:
-    """Look which model is in force, whether it is the configured one, and have it embed a word."""
+    """Look which model is in force, whether it is the configured one, and in the database."""
     with look.database.connect() as connection:
         found = active_model(connection, look.schema, configured=configured_name(look.settings))
     detail = f"{found.physical_name}, {found.dimensions} dimensions, {found.max_tokens} tokens"
@@ -38,13 +38,20 @@ def model(look: Look) -> Verdict:
             f"GRANT SELECT ON MINING MODEL {look.schema}.{found.physical_name} TO this user, where it is there for its "
             f"owner (`oraclerag model list`). Else: {_LOAD}",
         )
+    return ok(detail)
+
+
+def embeds(look: Look) -> Verdict:
+    """Have it embed a word."""
+    found = _active(look)
+    if found.provider is not None:
+        return ok(f"{found.provider} embeds, see embedder")
     begin = time.perf_counter()
-    with look.database.connect() as connection, connection.cursor() as cursor, translated():
-        cursor.execute(look.sql.with_names("embed", model=found.sql_name), text="doctor")
-        row = cursor.fetchone()
+    row = look.row(look.sql.with_names("embed", model=found.sql_name), text="doctor")
+    took = time.perf_counter() - begin
     if row is None or not isinstance(row[0], array) or len(row[0]) != found.dimensions:
         return fail(f"{found.physical_name} gives no vector of {found.dimensions} dimensions.", _LOAD)
-    return ok(f"{detail}; embeds a word in {(time.perf_counter() - begin) * 1000:.0f} ms")
+    return ok(f"a word in {took * 1000:.0f} ms")
 
 
 def dimension(look: Look) -> Verdict:
@@ -105,7 +112,7 @@ def model_hash(look: Look) -> Verdict:
 
 CHECKS = (
     Check(
-        "model", "Is the configured model in force, in the database, and does it embed?", model, after=("schema",),
+        "model", "Is the configured model in force, and in the database?", model, after=("schema",),
         reads=("RAG_SETTING", "RAG_MODEL"),
     ),
     Check(
@@ -113,4 +120,5 @@ CHECKS = (
         reads=("RAG_CHUNK",),
     ),
     Check("model_hash", "Is the model the file that was loaded?", model_hash, after=("model",)),
+    Check("embeds", "Does the model embed?", embeds, after=("dimension",)),
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -58,6 +59,7 @@ class Installation:
 def script(name: str, owner: str) -> list[str]:
     """Give what SQL*Plus would send for another owner, with roles of his own."""
     text = (SETUP / name).read_text("utf-8").replace("DEFINE rag_owner = RAG\n", f"DEFINE rag_owner = {owner}\n")
+    text = text.replace("DEFINE rag_role = RAG\n", f"DEFINE rag_role = {owner}\n")
     for role in ROLES:
         text = text.replace(f"RAG_{role}", f"{owner}_{role}")
     return statements(text)
@@ -269,6 +271,62 @@ def test_the_dictionary_shows_what_one_may_use(
     assert seen["SEARCHER"][1] == seen["WORKER"][1] == [models["model"]]
     assert "TASK" in seen["WORKER"][0]
     assert "TASK_COMMENT" not in seen["WORKER"][0]
+
+
+DOCTOR: dict[str, tuple[str, set[str]]] = {
+    # what each kind of user may do, and what stays unknown to it
+    "SEARCHER": ("search", {"backlog", "orphans", "strangers", "vector_memory"}),
+    "WORKER": ("index (a worker)", {"workers", "search_log", "vector_memory"}),
+    "RECORDER": ("ingest and record", {"search_log", "model", "backlog", "strangers"}),
+    "ENQUEUER": ("enqueue", {"search_log", "model", "backlog", "strangers"}),
+}
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_doctor_works_as_each_user(installation: Installation, role: str) -> None:
+    """What a user may not look at is unknown, with the grant to give; nothing fails for it."""
+    installation.tracker.clear()
+    owner = installation.owner.user
+    source = replace(SOURCE, select=SOURCE.select.format(owner=owner))
+    with Rag(replace(settings_of(installation.owner, source), **installation.settings(role))) as rag:  # type: ignore[arg-type]
+        report = rag.doctor()
+    assert [finding for finding in report.findings if finding.state in ("fail", "warn")] == []
+    found = {finding.name: finding for finding in report.findings}
+    does, unknown = DOCTOR[role]
+    assert found["privileges"].detail == f"{owner}_{role[0]} is not the owner of the tables ({owner}) and may {does}"
+    assert {finding.name for finding in report.findings if finding.state == "unknown"} == unknown
+    for name in unknown - {"workers"}:
+        assert re.search(rf"GRANT (READ|SELECT) ON \S+ TO {owner}_{role[0]}\b", found[name].remedy or ""), name
+
+
+def test_doctor_finds_a_grant_that_is_missing(installation: Installation, local_database: LocalDatabase) -> None:
+    owner = installation.owner.user
+    worker = f"{owner}_W"
+    as_administrator(local_database, f"REVOKE DELETE ON {owner}.RAG_CHUNK FROM {owner}_WORKER")
+    try:
+        with Rag(replace(settings_of(installation.owner), **installation.settings("WORKER"))) as rag:  # type: ignore[arg-type]
+            found = {finding.name: finding for finding in rag.doctor().findings}
+    finally:
+        as_administrator(local_database, f"GRANT DELETE ON {owner}.RAG_CHUNK TO {owner}_WORKER")
+    assert found["privileges"].state == "fail"
+    assert found["privileges"].detail.endswith("to index (a worker), it lacks DELETE ON RAG_CHUNK")
+    assert found["privileges"].remedy == f"GRANT DELETE ON {owner}.RAG_CHUNK TO {worker}"
+
+
+def test_doctor_of_a_user_without_any_role(installation: Installation, local_database: LocalDatabase) -> None:
+    owner = installation.owner.user
+    name = f"{owner}_X"
+    as_administrator(
+        local_database,
+        f'CREATE USER {name} IDENTIFIED BY "secret"',
+        f"GRANT CREATE SESSION TO {name}",
+        f"GRANT READ ON {owner}.RAG_ALEMBIC_VERSION TO {name}",
+    )
+    settings = replace(settings_of(installation.owner), user=name, password="secret", schema=owner)
+    with Rag(settings) as rag:
+        found = {finding.name: finding for finding in rag.doctor().findings}
+    assert (found["privileges"].state, "may do nothing" in found["privileges"].detail) == ("fail", True)
+    assert f"GRANT RAG_SEARCHER TO {name}" in (found["privileges"].remedy or "")
 
 
 def test_the_toolkit_works_as_these_users(installation: Installation) -> None:
