@@ -89,9 +89,9 @@ def _embedding(settings: Settings) -> None:
         raise ConfigurationError(
             'embedding.provider = "openai-compatible" needs embedding.base_url (ORACLERAG_EMBEDDING_BASE_URL).'
         )
-    if settings.embedding_provider != "database" and settings.embedding_timeout > settings.lease / 2:
+    if settings.embedding_provider != "database" and settings.embedding_timeout > settings.lease / 4:
         raise ConfigurationError(
-            f"embedding.timeout is {settings.embedding_timeout:g} s, but must be at most half of worker.lease "
+            f"embedding.timeout is {settings.embedding_timeout:g} s, but must be at most a quarter of worker.lease "
             f"({settings.lease:g} s): what a worker holds would be taken over while it waits."
         )
     _names_variable(settings.embedding_api_key_env, "embedding_api_key_env", "OPENAI_API_KEY")

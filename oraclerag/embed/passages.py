@@ -21,6 +21,7 @@ __all__ = ["Passages"]
 _OF_A_TEXT = frozenset({400, 413, 422})
 _HARMLESS = "The weather is fine today."
 _MINUTE = 60.0
+_NAP = 10.0  # seconds after which the lease is looked after
 
 
 @dataclass(slots=True)
@@ -98,4 +99,4 @@ class Passages:
             if not self.sent or sum(tokens for _, tokens in self.sent) + size <= self.tokens_per_minute:
                 return
             self.before()
-            self.sleep(max(_MINUTE - (now - self.sent[0][0]), 0.01))
+            self.sleep(min(max(_MINUTE - (now - self.sent[0][0]), 0.01), _NAP))

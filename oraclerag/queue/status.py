@@ -254,7 +254,7 @@ def _unpaid(groups: Iterable[_Group]) -> Iterable[Problem]:
                 EmbeddingBudgetSpent.code,
                 f"{count:,} rows{whose} wait for tomorrow (UTC): the tokens of this day are spent.",
                 "embedding.budget in oraclerag.toml says how many there are; where that was raised, "
-                "`oraclerag queue retry --postponed` lets them begin now.",
+                "`oraclerag queue retry --now` lets them begin now.",
             )
 
 

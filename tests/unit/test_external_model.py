@@ -96,7 +96,7 @@ BAD = [
     ({"embedding_provider": "openai-compatible"}, r"needs embedding\.base_url"),
     ({"embedding_base_url": "http://h/v1/embeddings"}, "end before /embeddings"),
     ({"embedding_base_url": "ftp://h"}, "http://"),
-    ({"embedding_provider": "openai", "lease": 20.0}, r"half of worker\.lease"),
+    ({"embedding_provider": "openai", "lease": 20.0}, r"quarter of worker\.lease"),
     ({"embedding_api_key_env": "sk-hunter2 hunter2"}, "environment variable"),
     ({"embedding_query_prefix": "x" * 201}, "200 bytes"),
     ({"embedding_model": " ", "embedding_provider": "openai"}, "blank"),
