@@ -27,6 +27,7 @@ from oraclerag.cli import (
     index,
     ingest,
     local,
+    mcp,
     model,
     provision,
     queue,
@@ -36,8 +37,10 @@ from oraclerag.cli import (
     security,
     source,
     status,
+    tenant,
     verify_oracle,
     why,
+    wipe,
     worker,
 )
 from oraclerag.cli.options import configuration
@@ -48,8 +51,8 @@ __all__ = ["app", "main"]
 # The order of --help is the order in which one meets the verbs.
 _ORDER = (
     "demo", "local", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "worker", "queue",
-    "ingest", "resolution", "chunk", "search", "prompt", "ask", "diagnose", "searches", "index", "audit", "why",
-    "evaluate", "security", "status", "doctor", "verify-oracle",
+    "ingest", "resolution", "chunk", "search", "prompt", "ask", "diagnose", "mcp", "searches", "index", "audit", "why",
+    "evaluate", "wipe", "tenant", "security", "status", "doctor", "verify-oracle",
 )  # fmt: skip
 
 
@@ -80,15 +83,17 @@ for part in (
     search,
     ask,
     diagnose,
+    mcp,
     audit,
     why,
     evaluate,
+    wipe,
     status,
     doctor,
     verify_oracle,
 ):
     part.register(app)
-for group in (local, model, source, queue, ingest, resolution, searches, index, security):
+for group in (local, model, source, queue, ingest, resolution, searches, index, tenant, security):
     app.add_typer(group.group)
 
 

@@ -15,12 +15,18 @@ from typing import Any
 
 import pytest
 import sqlalchemy
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from mcp import Client
 from typer.testing import CliRunner
 
 from oraclerag import Analysis, Prompting, Scope, SourceKey, StoredChunk
 from oraclerag.cli import app
 from oraclerag.errors import InputError
 from oraclerag.evaluate import Question, Relevant, evaluate
+from oraclerag.integrations import fastapi as routes
+from oraclerag.integrations.langchain import OracleRagRetriever
+from oraclerag.integrations.mcp import MAX_K, MAX_KEYS, NOTICE, Bounds, server
 from oraclerag.rag import Rag
 from tests.local.conftest import Account
 from tests.local.library import Entry, install, load_reranker, settings_of, shelve
@@ -254,6 +260,53 @@ def _diagnosed(rag: Rag, account: Account, scope: Scope) -> set[str]:
     return found
 
 
+def _retrieved(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    """What LangChain gets, at once and not."""
+    retriever = OracleRagRetriever(rag=rag, scope=lambda: scope, options={"k": 1000})
+    documents = asyncio.run(retriever.ainvoke(QUESTION))
+    assert retriever.invoke(QUESTION) == documents
+    return {document.metadata["source"].removeprefix("task:") for document in documents}
+
+
+def _by_tool(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    """What an MCP client gets, whatever it says of itself: found, and by the names of all that there is."""
+    names = [chunk.key for chunk in _everything(rag)]
+    parts = [names[start : start + MAX_KEYS] for start in range(0, len(names), MAX_KEYS)]
+
+    async def called() -> tuple[set[str], set[str]]:
+        async with Client(server(rag, Bounds(scope))) as client:
+
+            async def given(tool: str, **arguments: Any) -> Any:
+                asked = arguments | {"tenant": "acme", "manager": True}
+                text = (await client.call_tool(tool, asked)).content[0].model_dump()["text"]
+                return json.loads(text.removeprefix(NOTICE))
+
+            found = {hit["source"] for hit in (await given("search", question=QUESTION, k=MAX_K))["hits"]}
+            fetched = {text["source"] for keys in parts for text in (await given("fetch", keys=keys))["texts"]}
+            around = [await given("fetch", keys=keys, around="parent") for keys in parts]
+            assert {text["source"] for part in around for text in part["texts"]} <= fetched
+            return found, fetched
+
+    found, fetched = asyncio.run(called())
+    assert found == fetched
+    return {name.removeprefix("task:") for name in found}
+
+
+def _served(rag: Rag, account: Account, scope: Scope) -> set[str]:
+    """What a service on FastAPI gives to who is this scope."""
+    application = FastAPI()
+    application.state.oraclerag = rag
+    application.include_router(routes.router(routes.scope_of(lambda: scope, lambda user: user)))
+    with TestClient(application) as client:
+        found = client.post("/search", json={"question": QUESTION, "k": 100}).json()["hits"]
+        cited = client.post("/ask", json={"question": QUESTION, "k": 100}).json()["citations"]
+        streamed = client.post("/ask/stream", json={"question": QUESTION, "k": 100}).text
+    sources = {hit["source"] for hit in found}
+    last = json.loads(streamed.rpartition("event: answer\ndata: ")[2])
+    assert {citation["source"] for citation in (*cited, *last["citations"])} <= sources
+    return {name.removeprefix("task:") for name in sources}
+
+
 EVERY_WAY: dict[str, Read] = {
     "search": _library,
     "approximate search": _approximate,
@@ -280,6 +333,9 @@ EVERY_WAY: dict[str, Read] = {
     "evaluate": _evaluated,
     "all at once": _all_at_once,
     "replay": _replayed,
+    "langchain": _retrieved,
+    "mcp": _by_tool,
+    "fastapi": _served,
 }
 
 

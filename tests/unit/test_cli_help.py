@@ -14,8 +14,8 @@ from oraclerag.cli import app
 
 VERBS = [
     "demo", "local", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "worker", "queue",
-    "ingest", "resolution", "chunk", "search", "prompt", "ask", "diagnose", "searches", "index", "audit", "why",
-    "evaluate", "security", "status", "doctor",
+    "ingest", "resolution", "chunk", "search", "prompt", "ask", "diagnose", "mcp", "searches", "index", "audit", "why",
+    "evaluate", "wipe", "tenant", "security", "status", "doctor",
 ]  # fmt: skip
 GROUPS = {
     "local": ["start", "stop", "status", "reset"],
@@ -26,6 +26,7 @@ GROUPS = {
     "resolution": ["add", "list", "show", "validate", "remove"],
     "searches": ["list", "show", "replay", "feedback", "stats", "purge"],
     "index": ["build", "rebuild", "status", "sync", "drop", "accuracy"],
+    "tenant": ["list", "onboard", "verify", "export", "remove"],
     "security": ["install", "verify", "uninstall"],
 }
 LEAVES = [[verb] for verb in VERBS if verb not in GROUPS] + [[g, verb] for g, verbs in GROUPS.items() for verb in verbs]
@@ -58,7 +59,7 @@ def test_no_short_help_is_cut_off(text: str) -> None:
 @pytest.mark.parametrize("leaf", LEAVES, ids=" ".join)
 def test_every_verb_has_json_and_a_sentence(leaf: list[str]) -> None:
     text = run(*leaf, "--help")
-    assert "--json" in text
+    assert "--json" in text or leaf == ["mcp"], "what that one prints is a protocol"
     assert re.search(r"^  [A-Z][^\n]+[.;:]", text, flags=re.MULTILINE)
 
 
