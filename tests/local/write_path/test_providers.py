@@ -167,7 +167,7 @@ def test_no_lock_is_held_while_a_provider_is_asked(tracker: Tracker, endpoint: F
                 cursor.execute(f"SELECT 1 FROM {table} FOR UPDATE NOWAIT")  # ORA-00054 where a row is locked
                 cursor.fetchall()
             cursor.execute("SELECT COUNT(*) FROM RAG_CHUNK WHERE SOURCE_ID = '2' AND CHUNK_NO >= 0")
-            looked.append(cursor.fetchone()[0])  # type: ignore[index]
+            looked.extend(cursor.fetchone() or ())
         return openai(asked)
 
     endpoint.replies[:] = [looking]
@@ -426,7 +426,8 @@ def test_questions_are_sent_once_and_together(tracker: Tracker, endpoint: FakeLl
 
 
 def test_a_search_with_another_model_than_the_one_in_force_is_refused(tracker: Tracker, endpoint: FakeLlm) -> None:
-    for other in ({"embedding_model": "other"}, {"embedding_provider": "database", "embedding_model": "WORDS"}):
+    others: list[dict[str, Any]] = [{"embedding_model": "other"}, {"embedding_provider": "database", "embedding_model": "WORDS"}]
+    for other in others:
         with (
             Rag(dataclasses.replace(tracker.settings, **other)) as rag,
             pytest.raises(ModelNotActive, match="OPENAI_COMPATIBLE_WORDS"),
