@@ -119,7 +119,10 @@ def _split(paragraph: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    return "".join(char for char in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(char))
+    folded = text.casefold()
+    if folded.isascii():
+        return folded
+    return "".join(char for char in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(char))
 
 
 # Words that sentences about anything share; those of answers among them.

@@ -7,7 +7,7 @@ the prompt says around it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, get_args
+from typing import get_args
 
 from oraclerag import anchors as anchoring
 from oraclerag.anchors import Style
@@ -53,20 +53,24 @@ def build(
         first.setdefault(hit.chunk_id, hit)
     distinct = list(first.values())
     draft = _Draft(question, anchors, compiled(template), count)
-    size, tokens = draft.measured([])
+    size, tokens = draft.measure(draft.rendered([]))
     if size > max_bytes or tokens > max_tokens:
         raise InputError(
             f"The question and the instructions take {size:,} bytes and {tokens:,} tokens, more than the "
             f"{max_bytes:,} bytes and {max_tokens:,} tokens of a prompt.",
             hint="Ask shorter, or raise max_bytes and max_tokens.",
         )
-    chosen = draft.chosen(distinct, max_chunks, max_bytes, max_tokens)
-    size, tokens = draft.measured(chosen)
+    chosen = distinct[:max_chunks]
+    parts = draft.rendered(chosen)
+    if not draft.fits(parts, max_bytes, max_tokens):  # most often all have room, and are rendered once
+        chosen = draft.chosen(distinct, max_chunks, max_bytes, max_tokens)
+        parts = draft.rendered(chosen)
     # Tokens of parts need not add up to those of the whole, and a template may write more for many sources.
-    while chosen and (size > max_bytes or tokens > max_tokens):
+    while chosen and not draft.fits(parts, max_bytes, max_tokens):
         chosen.pop()
-        size, tokens = draft.measured(chosen)
-    instructions, text = draft.rendered(chosen)
+        parts = draft.rendered(chosen)
+    size, tokens = draft.measure(parts)
+    instructions, text = parts
     sources = tuple(PromptSource(draft.anchor(hit, number), hit) for number, hit in enumerate(chosen, 1))
     return Prompt(instructions, question, sources, len(distinct) - len(sources), tokens, size, text)
 
@@ -89,6 +93,7 @@ class _Draft:
         self._style: Style = style
         self._template = template
         self._count = count
+        self._harmless: dict[int, Mapping[str, str]] = {}
 
     def anchor(self, hit: Hit, number: int) -> str:
         return anchoring.written(self._style, hit.chunk_id, number)
@@ -105,12 +110,17 @@ class _Draft:
             }
         )
 
-    def _source(self, hit: Hit, number: int) -> Mapping[str, Any]:
+    def _source(self, hit: Hit, number: int) -> Mapping[str, str]:
+        known = self._harmless.get(hit.chunk_id)
+        if known is None:
+            known = self._harmless[hit.chunk_id] = self._made_harmless(hit)
+        return {"anchor": self.anchor(hit, number), **known}
+
+    def _made_harmless(self, hit: Hit) -> Mapping[str, str]:
         def line(value: str | None) -> str:
             return harmless.line(value or "", self._style, _LINE)
 
         return {
-            "anchor": self.anchor(hit, number),
             "title": line(hit.title),
             "section": line(hit.section),
             "date": hit.occurred_at.date().isoformat() if hit.occurred_at else "",
@@ -119,14 +129,17 @@ class _Draft:
             "text": harmless.marked(hit.content, self._style),
         }
 
-    def measured(self, hits: Sequence[Hit]) -> tuple[int, int]:
-        """Give bytes and tokens of the prompt."""
-        parts = self.rendered(hits)
+    def measure(self, parts: Sequence[str]) -> tuple[int, int]:
+        """Give bytes and tokens of instructions and text."""
         return _size(parts), sum(map(self._count, parts))
+
+    def fits(self, parts: Sequence[str], max_bytes: int, max_tokens: int) -> bool:
+        """Whether instructions and text have room; tokens are counted where bytes have."""
+        return _size(parts) <= max_bytes and sum(map(self._count, parts)) <= max_tokens
 
     def chosen(self, hits: Sequence[Hit], most: int, max_bytes: int, max_tokens: int) -> list[Hit]:
         """Give the hits that have room beside each other, each of them measured once and by itself."""
-        size, tokens = self.measured([])
+        size, tokens = self.measure(self.rendered([]))
         room, room_tokens = max_bytes - size, max_tokens - tokens
         found: list[Hit] = []
         for hit in hits:

@@ -18,6 +18,8 @@ _LINE_ENDS = re.compile(r"\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 # Words of Persian and pictures of several parts need them.
 _JOINERS = "\u200c\u200d"
 
+# Without any of these there is nothing to be done: frames, tokens and anchors of either style are made of them.
+_SUSPECT = re.compile(r"[^\n\t\x20-\x7e]|[<>|\[#]")
 _FRAME = re.compile(
     r"<(?=[\s/\\]*(?:sources?|questions?|instructions?|system|assistant|user|human|developer|tools?|documents?"
     r"|s|bos|eos|pad|unk|sys|<|start_of_turn|end_of_turn|think(?:ing)?)\b|[\s/]*[|｜<])",
@@ -33,6 +35,8 @@ def text(value: str, style: Style) -> str:
     Characters are replaced by ones that look alike, never removed, save those that nobody sees: directions, tags that
     hide whole sentences, controls. Halves of surrogate pairs become U+FFFD.
     """
+    if not _SUSPECT.search(value):
+        return value
     value = _LINE_ENDS.sub("\n", value)
     if not value.isascii() or not value.isprintable():
         value = "".join(map(_seen, value))

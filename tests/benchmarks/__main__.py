@@ -24,6 +24,7 @@ from oraclerag.model import known_model
 from oraclerag.provision import built_path
 from oraclerag.testing import tiny_model
 from tests.benchmarks import (
+    ask,
     backfill,
     diagnostics,
     local_database,
@@ -70,6 +71,11 @@ def _search(folder: Path, model: Path) -> Iterator[Figure]:
     yield from search.round_trips(model)
 
 
+def _ask(folder: Path, model: Path) -> Iterator[Figure]:
+    with LocalDatabase(folder / "ask") as database:
+        yield from ask.measure(database, MINILM if MINILM.is_file() else model, tiny=not MINILM.is_file())
+
+
 def _retrieval(folder: Path, _: Path) -> Iterator[Figure]:
     if MINILM.is_file():
         yield from retrieval.measure(folder, MINILM)
@@ -91,6 +97,7 @@ PARTS: dict[str, Callable[[Path, Path], Iterator[Figure]]] = {
     "queue": queue.measure,
     "backfill": lambda folder, model: backfill.measure(folder / "backfill", model),
     "search": _search,
+    "ask": _ask,
     "retrieval": _retrieval,
     "recall": _recall,
 }

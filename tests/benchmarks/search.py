@@ -20,7 +20,7 @@ from oraclerag.scope import Scope
 from tests.benchmarks.figures import Figure, ratio_in_turns
 from tests.local.conftest import Account
 
-__all__ = ["measure", "round_trips"]
+__all__ = ["measure", "round_trips", "shelve"]
 
 ROWS = 5_000
 DIMENSIONS = 384
@@ -61,7 +61,7 @@ def measure(database: LocalDatabase, model_file: Path) -> Iterator[Figure]:
     random = np.random.default_rng(3)
     with Rag(_settings(account)) as rag, account.connect() as connection:
         rag.provision(model_file=model_file)
-        _shelve(connection, random)
+        shelve(connection, random)
         store = _store(connection)
         _gather_statistics(connection, account)
         questions = [random.normal(size=DIMENSIONS).astype(np.float32).tolist() for _ in range(20)]
@@ -109,7 +109,7 @@ def round_trips(model_file: Path) -> Iterator[Figure]:
         account = Account(database.dsn, "BENCH_ASK", database.create_user("BENCH_ASK"))
         with Rag(_settings(account)) as rag, account.connect() as connection:
             rag.provision(model_file=model_file)
-            _shelve(connection, np.random.default_rng(3), 100)
+            shelve(connection, np.random.default_rng(3), 100)
             store = _store(connection, _InDatabase(connection, rag.model().physical_name))
             vector = [1.0] * DIMENSIONS
 
@@ -131,7 +131,7 @@ def _settings(account: Account) -> Settings:
     return Settings(dsn=account.dsn, user=account.user, password=account.password, embedding_model="BENCH")
 
 
-def _shelve(connection: oracledb.Connection, random: np.random.Generator, rows: int = ROWS) -> None:
+def shelve(connection: oracledb.Connection, random: np.random.Generator, rows: int = ROWS) -> None:
     """Put chunks into the index, as a worker would; their vectors are random."""
     numbers = random.normal(size=(rows, DIMENSIONS)).astype(np.float32)
     with connection.cursor() as cursor:

@@ -19,12 +19,12 @@ SECRET = "The invoice of Acme stays unpaid because of the dispute."
 
 @dataclass
 class Reply:
-    """One answer: a status, headers, and pieces of a body, each written by itself.
+    """One answer: a status, headers, and pieces of a body, each written by itself; a body may be made of the request.
 
     ``cut`` promises more than it gives; ``waits_for_the_end`` keeps the connection until the other side hangs up.
     """
 
-    body: bytes | Sequence[bytes] = b""
+    body: bytes | Sequence[bytes] | Callable[[dict[str, Any]], bytes] = b""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
@@ -66,7 +66,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         fake.asked.append({"path": self.path} | json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         fake.headers.append({name.lower(): value for name, value in self.headers.items()})
         reply = fake.next(fake.asked[-1])
-        pieces = [reply.body] if isinstance(reply.body, bytes) else list(reply.body)
+        body = reply.body(fake.asked[-1]) if callable(reply.body) else reply.body
+        pieces = [body] if isinstance(body, bytes) else list(body)
         self.send_response(reply.status)
         if reply.cut:
             self.send_header("Content-Length", "1000000")
