@@ -706,6 +706,22 @@ def test_errors_are_shown_and_do_nothing_to_the_terminal(broken_queue: Shell) ->
     )
 
 
+def test_doctor_says_what_fails_last_and_what_to_type(broken_queue: Shell) -> None:
+    shown = broken_queue.call("doctor", expect=3)
+    lines = shown.stdout.splitlines()
+    assert lines[0].startswith("ok       connection     NOTES at 127.0.0.1:")
+    assert lines[-1].startswith(" " * 24 + "remedy: `oraclerag ") or lines[-1].startswith(
+        " " * 24 + "remedy: Run `oraclerag "
+    )
+    assert [line.split()[1] for line in lines if line.startswith("fail")] == [
+        "dead_letters:ENTITY", "dead_letters:STATEMENT_FAILED", "paused:note",
+    ]  # fmt: skip
+    assert "3 wrong." in shown.stderr
+    report = broken_queue.json("doctor", expect=3)
+    assert (report["healthy"], report["skipped"]) == (False, [])
+    assert {"name", "state", "detail", "remedy"} == set(report["findings"][0])
+
+
 def test_deleting_rows_is_asked_for(broken_queue: Shell) -> None:
     refused = broken_queue.call("queue", "purge", "--error", "entity", expect=1).stderr
     assert refused.startswith("Error: This deletes 2 rows of what was given up")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -276,8 +277,7 @@ def test_a_source_that_cannot_be_counted_says_why(tracker: Tracker) -> None:
 def test_clocks_that_differ_are_found(tracker: Tracker, monkeypatch: pytest.MonkeyPatch) -> None:
     now = Look(tracker.database).now
     monkeypatch.setattr(
-        "oraclerag.doctor.examination.Look",
-        lambda *given, **named: Look(*given, **named, now=lambda: now() - dt.timedelta(seconds=90)),
+        "oraclerag.doctor.examination.Look", partial(Look, now=lambda: now() - dt.timedelta(seconds=90))
     )
     finding = only(tracker, "clock")
     assert (finding.state, "90.0 s ahead of this machine" in finding.detail) == ("warn", True)
