@@ -20,7 +20,7 @@ The modules are the verbs of the path:
   ``integrations``.
 * beneath: ``records`` and ``reports``; ``error_codes`` and ``envelope``, what a text says and is about,
   ``function_words``, what says nothing; ``config``, ``database``, ``http_client`` and ``statements``; ``in_force``,
-  what holds for all workers; ``errors``, ``log``, ``heartbeat`` and ``outage``.
+  what holds for all workers; ``errors``, ``log``, ``telemetry``, ``heartbeat`` and ``outage``.
 * to be sure: ``local``, the local database; ``replay``, what a real one answers; ``plans``, how it came to it.
 
 The public names are loaded when they are first used, so that importing the package, and ``oraclerag --help``, stay

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from oraclerag import answer as answering
-from oraclerag import generate
+from oraclerag import generate, telemetry
 from oraclerag.config import Settings
 from oraclerag.database import Database
 from oraclerag.errors import ConfigurationError, InputError
@@ -22,6 +22,19 @@ from oraclerag.security import reading
 from oraclerag.source import Source, find, tenants_mapped
 
 __all__ = ["Asking"]
+
+
+def _of_answer(answer: Answer) -> telemetry.Attributes:
+    return {
+        "outcome": answer.outcome,
+        "generator": answer.generator,
+        "reduced_by": answer.reduced_by,
+        "hits": len(answer.hits),
+        "prompt_sources": None if answer.prompt is None else len(answer.prompt.sources),
+        "cited": len(answer.citations),
+        "unsupported": answer.support.unsupported,
+        "withheld": answer.withheld,
+    }
 
 
 class Asking:
@@ -94,6 +107,7 @@ class Asking:
         """
         return self._answered(question, scope, how, options, session=session, on_text=on_text, log=log)
 
+    @telemetry.spanned("oraclerag.ask", of=_of_answer, duration="oraclerag.ask.duration")
     def _answered(
         self,
         question: str,
@@ -249,6 +263,7 @@ class Asking:
                 )
         return self.searches.turns(session, scope=scope)
 
+    @telemetry.spanned("oraclerag.search")
     def _searched(
         self, questions: Sequence[str], scope: Scope, options: SearchOptions, connection: Any, log: bool | None
     ) -> list[SearchResult]:

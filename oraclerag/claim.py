@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import oracledb
 
+from oraclerag import telemetry
 from oraclerag.database import execute_counted, in_list, own_tables, parts
 from oraclerag.errors import Contention, MissingTenant
 from oraclerag.records import NO_TENANT, Claimed, Held
@@ -138,6 +139,7 @@ class Queue:
             found.reverse()
         return [turn for turn in found if turn is not None]
 
+    @telemetry.step("claim")
     def claim(self, lane: int, tenant: str, *, types: Mapping[str, bool], limit: int, come_back: float) -> Claim:
         """Claim up to ``limit`` rows of a tenant; commits.
 
@@ -147,6 +149,7 @@ class Queue:
         with self._connection.cursor() as cursor, own_tables():
             return self._claim(cursor, lambda: self._pick(cursor, lane, tenant, tuple(types), limit), types, come_back)
 
+    @telemetry.step("claim")
     def claim_entities(
         self, keys: Sequence[tuple[str, str]], *, types: Mapping[str, bool], limit: int, come_back: float
     ) -> Claim:
@@ -206,6 +209,7 @@ class Queue:
                     found[int(entity_id)] = Held(fingerprint, content_hash, details_hash, int(chunks), tenant)
         return found
 
+    @telemetry.step("settle")
     def settle(self, claim: Claim, entities: Iterable[Claimed]) -> None:
         """Delete the rows that carry the claim and the DEAD rows seen before the read; the caller commits."""
         entities = list(entities)

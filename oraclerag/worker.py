@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from oraclerag import in_force, log, schema
+from oraclerag import in_force, log, schema, telemetry
 from oraclerag.backfill import backfill_at_start
 from oraclerag.check import check
 from oraclerag.config import Settings
@@ -163,6 +163,7 @@ class _Worker:
 
     def _outage(self, error: OracleRagError) -> float:
         """Report an outage if it is time to; gives the seconds until the next try."""
+        telemetry.add("oraclerag.worker.failures", error_type=error.code, scope="worker")
         due = self.outage.failed(error.code)
         pause = self.outage.pause(self.settings.poll_interval)
         if isinstance(error, ProviderError) and error.retry_after is not None:

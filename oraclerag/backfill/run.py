@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import oracledb
 
-from oraclerag import in_force, log
+from oraclerag import in_force, log, telemetry
 from oraclerag.backfill.selection import Query, Selection
 from oraclerag.config import Settings
 from oraclerag.database import Database, code_of, own_tables, translated
@@ -74,6 +74,10 @@ def backfill_at_start(
         if not run.begin(adopt=False, within=within):
             return None
         return run.whole(everything=False, given_up=False)
+
+
+def _of_report(report: BackfillReport) -> telemetry.Attributes:
+    return {"source": report.source, "enqueued": report.enqueued, "gone": report.gone, "total": report.total}
 
 
 class _Backfill:
@@ -144,6 +148,7 @@ class _Backfill:
             in_force.resume(self._connection, self._schema, name)
         return True
 
+    @telemetry.spanned("oraclerag.backfill", of=_of_report)
     def whole(self, *, everything: bool, given_up: bool) -> BackfillReport:
         """Enqueue in slices; gives how many rows were written and how many entities the source has."""
         complete = False

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from oraclerag import answer as answering
-from oraclerag import searches
+from oraclerag import searches, telemetry
 from oraclerag.database import Database
 from oraclerag.diagnose import by_model, matching, path
 from oraclerag.diagnose.analysis import Analysis, analysis_of, from_findings
@@ -76,6 +76,19 @@ class Around:
     log: bool | None = None
 
 
+def _of_diagnosis(diagnosis: Diagnosis) -> telemetry.Attributes:
+    return {
+        "analysed_by": diagnosis.analysed_by,
+        "cases": len(diagnosis.cases),
+        "notes": len(diagnosis.notes),
+        "reports": len(diagnosis.reports),
+        "missing": len(diagnosis.missing),
+        "outcome": diagnosis.path.outcome,
+        "stored": diagnosis.stored is not None,
+    }
+
+
+@telemetry.spanned("oraclerag.diagnose", of=_of_diagnosis)
 def diagnose(report: str | os.PathLike[str] | BinaryIO, asked: Asked, around: Around) -> Diagnosis:
     """Diagnose a report. Raises InputError for what cannot be read, and what the searches raise.
 
@@ -266,6 +279,7 @@ def _stored(given: Given, asked: Asked, around: Around, remarks: list[str]) -> S
 def _timed(timings: dict[str, float], step: str) -> Iterator[None]:
     began = time.perf_counter()
     try:
-        yield
+        with telemetry.span(f"oraclerag.{step}"):
+            yield
     finally:
         timings[step] = time.perf_counter() - began

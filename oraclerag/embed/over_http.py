@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from oraclerag import http_client
+from oraclerag import http_client, telemetry
 from oraclerag.embed.batches import batches
 from oraclerag.embed.dialects import DIALECTS, Asked
 from oraclerag.errors import (
@@ -85,6 +85,27 @@ class OverHttp:
 
         Raises ProviderError; EmbeddingDimensionMismatch, which is never tried again.
         """
+        named = {
+            "gen_ai.operation.name": "embeddings",
+            "gen_ai.provider.name": self.dialect,
+            "gen_ai.request.model": self.model,
+        }
+        with telemetry.span(
+            f"embeddings {self.model}",
+            {**named, "oraclerag.embeddings.texts": len(texts), "oraclerag.embeddings.kind": kind},
+            kind="client",
+            duration="gen_ai.client.operation.duration",
+            labels=named,
+        ) as span:
+            found = self._fitting(texts, kind)
+            dimensions = len(found.vectors[0]) if found.vectors else None
+            span.set_all({"gen_ai.usage.input_tokens": found.tokens, "gen_ai.embeddings.dimension.count": dimensions})
+            if found.tokens is not None:
+                telemetry.observe("gen_ai.client.token.usage", found.tokens, {**named, "gen_ai.token.type": "input"})
+            return found
+
+    def _fitting(self, texts: Sequence[str], kind: Kind) -> Embedded:
+        """Ask, and refuse vectors that are not of the dimensions that must come back."""
         try:
             found = self.attempts.call(lambda: self._once(texts, kind))
         except ProviderError as error:

@@ -30,6 +30,7 @@ from oraclerag.errors import (
 )
 from oraclerag.generate.completion import joined
 from oraclerag.generate.stream import Stream
+from oraclerag.generate.traced import called
 from oraclerag.http_client import Attempts
 from oraclerag.records import Generation, Prompt
 from oraclerag.statements import Statements
@@ -173,8 +174,7 @@ class InDatabase:
 
     def generate(self, prompt: Prompt) -> Generation:
         """Give the answer when it is complete; why it ended is not told. Raises ProviderError, DatabaseError."""
-        text = self.attempts.call(lambda: self._once(prompt))
-        return Generation(text=joined(text or ""), model=self.model, finish=None)
+        return called(self.provider, self.model, lambda: self._answered(prompt))
 
     def stream(self, prompt: Prompt) -> Stream:
         """Give the answer in one piece, when it is complete: the database passes nothing on before."""
@@ -185,6 +185,10 @@ class InDatabase:
         if generation.text:
             yield generation.text
         return generation
+
+    def _answered(self, prompt: Prompt) -> Generation:
+        text = self.attempts.call(lambda: self._once(prompt))
+        return Generation(text=joined(text or ""), model=self.model, finish=None)
 
     def _once(self, prompt: Prompt) -> str | None:
         """Ask on a connection of the pool's own. The database takes one text: instructions, a blank line, the rest."""

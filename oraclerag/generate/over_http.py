@@ -20,6 +20,7 @@ from oraclerag import http_client, log
 from oraclerag.errors import AnswerInterrupted, ProviderError, ProviderRefused
 from oraclerag.generate.completion import Assembly, joined, whole
 from oraclerag.generate.stream import Stream
+from oraclerag.generate.traced import called, read
 from oraclerag.http_client import Attempts, Unsaid, tree_of
 from oraclerag.records import Generation, Prompt
 
@@ -69,11 +70,11 @@ class OverHttp:
 
     def generate(self, prompt: Prompt) -> Generation:
         """Give the answer when it is complete. Raises ProviderError."""
-        return self._answered(lambda: self._once(prompt))
+        return called(self.name, self.model, lambda: self._answered(lambda: self._once(prompt)))
 
     def stream(self, prompt: Prompt) -> Stream:
         """Give the answer piece by piece as it arrives. Iterating raises ProviderError."""
-        return Stream(self._pieces(prompt))
+        return Stream(read(self.name, self.model, self._pieces(prompt)))
 
     def _answered(self, ask: Callable[[], T]) -> T:
         """Ask until there is an answer or an error that stays."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, get_args
 
+from oraclerag import telemetry
 from oraclerag.chunk.diagnostics.secrets import masked, places
 from oraclerag.database import Database
 from oraclerag.envelope import Envelope
@@ -72,6 +73,12 @@ class Options:
             raise InputError(f"The largest size is {self.max_bytes} bytes, but must be 1 at least.")
 
 
+def _of_report(report: IngestReport) -> telemetry.Attributes:
+    counts = ("new", "changed", "unchanged", "removed", "skipped", "failed")
+    return {name: getattr(report, name) for name in counts}
+
+
+@telemetry.spanned("oraclerag.ingest", of=_of_report)
 def ingest(
     database: Database,
     sources: Mapping[str, Source],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import threading
 import time
 from array import array
@@ -36,6 +37,7 @@ from oraclerag.search.request import Request, SearchOptions, request
 from oraclerag.search.rerank import reranked
 from oraclerag.search.sending import embed, fetched, refuse_ignored_case
 from oraclerag.search.text_leg import INDEX_GONE, Way, drg_code, refused_text, text_leg, usable_indexes
+from oraclerag.search.traced import traced
 from oraclerag.security import reading
 
 if TYPE_CHECKING:
@@ -119,9 +121,8 @@ class Searcher:
             )
         vectors = self._vectors(asked, scope, connection)
         with reading(self._database, scope.tenant, connection) as (opened, schema):
-            return [
-                self._search_rechecked(opened, schema, one, vectors, borrowed=connection is not None) for one in asked
-            ]
+            search = functools.partial(self._search_rechecked, opened, schema, borrowed=connection is not None)
+            return [traced(one, functools.partial(search, one, vectors)) for one in asked]
 
     def search_share(
         self, question: str, *, scope: Scope, options: SearchOptions, share: float | None = None

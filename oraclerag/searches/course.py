@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from oraclerag import telemetry
 from oraclerag.records import Answer, Generation, Prompt, SearchResult
 from oraclerag.scope import Scope
 
@@ -54,10 +55,11 @@ class Course:
 
     @contextlib.contextmanager
     def timed(self, step: str) -> Iterator[None]:
-        """Say that a step is on, and take its time."""
+        """Say that a step is on, and take its time; it is a span."""
         self.step = step
         began = time.perf_counter()
         try:
-            yield
+            with telemetry.span(f"oraclerag.{step}"):
+                yield
         finally:
             self.timings[step] = time.perf_counter() - began

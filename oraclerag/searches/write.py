@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import oracledb
 
-from oraclerag import log
+from oraclerag import log, telemetry
 from oraclerag.database import Database, never_connected, own_tables
 from oraclerag.errors import ConfigurationError, InputError, OracleRagError
 from oraclerag.searches.course import Asked, Course, Kind
@@ -94,6 +94,7 @@ def followed(
     return done, log_all(None)
 
 
+@telemetry.spanned("oraclerag.log")
 def write(database: Database, entries: Sequence[Entry]) -> list[int]:
     """Write entries of one tenant in one transaction, and give their numbers.
 

@@ -31,12 +31,13 @@ def logged() -> list[tuple[list[str], set[str]]]:
             continue
         tree = ast.parse(path.read_text("utf-8"))
         component = path.relative_to(ROOT / "oraclerag").parts[0].removesuffix(".py")
+        spoken_for = re.search(r'getLogger\("oraclerag\.(\w+)', path.read_text("utf-8"))  # a part of another module
+        component = spoken_for[1] if spoken_for else component
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "log.event":
                 fields = {keyword.arg for keyword in node.keywords if keyword.arg is not None}
                 # the command line's modules speak for what they run
-                name = path.stem if component == "cli" else component
-                found.append(([f"{name}.{action}" for action in _texts(node.args[2])], fields))
+                found.append(([f"{component}.{action}" for action in _texts(node.args[2])], fields))
     return found
 
 
