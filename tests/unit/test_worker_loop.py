@@ -20,6 +20,10 @@ from oraclerag.errors import (
     ModelMissing,
     ModelNotActive,
     OracleRagError,
+    ProviderAnswerInvalid,
+    ProviderLoginFailed,
+    ProviderRateLimited,
+    ProviderUnavailable,
     SchemaMissing,
     SchemaTooNew,
     SpaceExhausted,
@@ -129,6 +133,21 @@ def test_two_kinds_in_one_outage_are_both_told(monkeypatch: pytest.MonkeyPatch, 
     world = World(until=300, downs=[(10, 100, ConnectionFailed()), (100, 200, Contention())])
     world.work(monkeypatch)
     assert events(told) == [("outage", "CONNECTION_FAILED"), ("outage", "CONTENTION"), ("outage_over", None)]
+
+
+@pytest.mark.parametrize("error", [ProviderUnavailable(), ProviderLoginFailed(), ProviderAnswerInvalid()])
+def test_a_provider_that_is_down_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, told: pytest.LogCaptureFixture, error: OracleRagError
+) -> None:
+    World(until=300, downs=[(10, 250, error)]).work(monkeypatch)
+    assert events(told) == [("outage", error.code), ("outage_over", None)]
+
+
+def test_a_provider_that_says_how_long_is_not_asked_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(until=1000, downs=[(10, 12, ProviderRateLimited(retry_after=300.0))])
+    world.work(monkeypatch)
+    assert sum(world.waits) == pytest.approx(300, abs=5)
+    assert world.batches > 600, "and then it goes on"
 
 
 def test_tries_are_further_and_further_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from oraclerag.errors import (
     ConfigurationError,
     EmbeddingDimensionMismatch,
     ModelNotActive,
+    ProviderError,
     ProviderLoginFailed,
     ProviderRateLimited,
     ProviderUnavailable,
@@ -27,10 +30,11 @@ from oraclerag.merge import SLICE, Merge
 from oraclerag.model import drop_model, list_models, use_model
 from oraclerag.provision import provision
 from oraclerag.source import from_settings
+from tests.acceptance.test_cli import Shell
 from tests.local.conftest import Account
 from tests.local.write_path.tracker import TABLES, TASK, Tracker
 from tests.unit.fake_embeddings import fake_embeddings, openai, refusal, said, texts_sent, vector_of
-from tests.unit.fake_llm import FakeLlm, Reply
+from tests.unit.fake_llm import KEY, FakeLlm, Reply
 
 pytestmark = pytest.mark.one_size
 
@@ -339,6 +343,30 @@ def test_a_change_that_came_between_is_embedded_by_whoever_has_it(tracker: Track
     assert sorted(tracker.texts()) == ["2"]  # of the first nobody said that it is gone
 
 
+def test_neither_texts_nor_keys_are_logged(
+    tracker: Tracker, endpoint: FakeLlm, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("A_KEY", KEY)
+    configured(tracker, embedding_api_key_env="A_KEY")
+
+    def indiscreet(asked: dict[str, Any]) -> Reply:
+        return refusal(400, "invalid_request", f"Bearer {KEY} sent me {asked['input'][0]}")
+
+    with caplog.at_level(logging.DEBUG):
+        for number, answer in enumerate((openai, indiscreet, refusal(401, None, f"{KEY} is no key")), 1):
+            tracker.task(number, f"hush {number}", description="and hush again, for this is a secret of this house")
+            tracker.enqueue(number)
+            endpoint.replies[:] = [answer, refusal(503)]
+            with contextlib.suppress(ProviderError):
+                tracker.drain()
+    assert endpoint.headers[-1]["authorization"] == f"Bearer {KEY}"
+    fields = [f"{record.getMessage()} {vars(record)}" for record in caplog.records]
+    assert len(fields) > 5
+    assert [field for field in fields if "hush" in field or "secret of" in field or KEY in field] == []
+    (tokens,) = (vars(record)["tokens"] for record in caplog.records if vars(record).get("action") == "batch")
+    assert tokens == tracker.scalar("SELECT SUM(TOKENS) FROM RAG_USAGE") > 0
+
+
 # -- who pays -----------------------------------------------------------------------------------------------------------
 
 
@@ -425,8 +453,33 @@ def test_questions_are_sent_once_and_together(tracker: Tracker, endpoint: FakeLl
             rag.search("late", scope=Scope(manager=True))
 
 
+def test_tenants_stay_apart(tracker: Tracker) -> None:
+    configured(tracker, sources=(NOTE,))
+    for number, tenant in enumerate(("acme", "globex"), 1):
+        tracker.task(number, "The same text", status=tenant)
+        tracker.enqueue(number, source="note", tenant=tenant)
+    tracker.drain_all()
+    with Rag(tracker.settings) as rag:
+        for number, tenant in enumerate(("acme", "globex"), 1):
+            found = rag.search_each(["same text", "text"], scope=Scope(tenant=tenant, manager=True))
+            assert [[hit.key for hit in one] for one in found] == [[f"note:{number}:0"]] * 2
+        assert not rag.search("same text", scope=Scope(tenant="other", manager=True))
+
+
+def test_what_a_backfill_would_cost_is_estimated_without_asking(tracker: Tracker, endpoint: FakeLlm) -> None:
+    tracker.task(1, "Some text")
+    with Rag(tracker.settings) as rag:
+        (found,) = [one for one in rag.estimate_backfill() if one.source == "task"]
+    assert found.tokens
+    assert found.minutes is None
+    assert endpoint.asked == []
+
+
 def test_a_search_with_another_model_than_the_one_in_force_is_refused(tracker: Tracker, endpoint: FakeLlm) -> None:
-    others: list[dict[str, Any]] = [{"embedding_model": "other"}, {"embedding_provider": "database", "embedding_model": "WORDS"}]
+    others: list[dict[str, Any]] = [
+        {"embedding_model": "other"},
+        {"embedding_provider": "database", "embedding_model": "WORDS"},
+    ]
     for other in others:
         with (
             Rag(dataclasses.replace(tracker.settings, **other)) as rag,
@@ -463,3 +516,26 @@ def test_from_the_database_to_a_provider_and_back(account: Account, tiny_file: P
         use_model(connection, "TINY", schema=account.user)
         drop_model(connection, "OPENAI_COMPATIBLE_WORDS", schema=account.user)
         assert [model.name for model in list_models(connection, schema=account.user)] == ["TINY"]
+
+
+def test_verbs(account: Account, endpoint: FakeLlm, tmp_path: Path) -> None:
+    endpoint.replies[:] = [openai]
+    environment = {
+        "ORACLE_DSN": account.dsn, "ORACLE_USER": account.user, "ORACLE_PASSWORD": account.password,
+        "ORACLERAG_EMBEDDING_PROVIDER": "openai-compatible", "ORACLERAG_EMBEDDING_MODEL": "words",
+        "ORACLERAG_EMBEDDING_BASE_URL": endpoint.url, "ORACLERAG_EMBEDDING_MAX_TOKENS": "3000",
+    }  # fmt: skip
+    shell = Shell(tmp_path, environment)
+    shell.call("migrate")
+    made = shell.json("model", "register")
+    assert (made["provider"], made["dimensions"], made["loaded"]) == ("openai-compatible", 16, True)
+    assert "was there" in shell.call("model", "register").stdout
+    assert "in force" in shell.call("model", "use", made["name"]).stderr
+    assert "openai-compatible" in shell.call("model", "list").stdout
+    assert shell.json("model", "verify", made["name"])["dimensions"] == 16
+    fewer = shell.json("model", "register", "--dimensions", "8")
+    assert (fewer["name"], fewer["dimensions"]) == ("OPENAI_COMPATIBLE_WORDS_8", 8)
+    assert "not configured" in shell.call("model", "use", fewer["name"], expect=1).stderr
+    shell.call("model", "drop", fewer["name"])
+    refused = shell.call("model", "register", "--provider", "anthropic", expect=1).stderr
+    assert "Anthropic has no endpoint" in refused
