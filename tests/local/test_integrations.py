@@ -206,7 +206,7 @@ def test_what_a_tool_gives_is_bounded(rag: Rag) -> None:
 
 
 def test_failures_are_errors_of_the_tool_that_tell_no_secret(
-    rag: Rag, module_account: Account, monkeypatch: pytest.MonkeyPatch
+    rag: Rag, module_account: Account, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     refused = called(rag, "fetch", {"keys": ["no key"]})
     assert refused.is_error
@@ -218,7 +218,9 @@ def test_failures_are_errors_of_the_tool_that_tell_no_secret(
     monkeypatch.setattr(Rag, "search", crash)
     refused = called(rag, "search", {"question": "late"})
     assert refused.is_error
-    assert text_of(refused) == "Error executing tool search"
+    assert text_of(refused).endswith("INTERNAL: This server failed; its log says where.")
+    assert "RuntimeError in a tool." in caplog.text
+    assert module_account.password not in text_of(refused) + caplog.text
 
 
 def test_the_verb_serves_a_client_over_its_standard_streams(rag: Rag, module_account: Account, tmp_path: Path) -> None:
