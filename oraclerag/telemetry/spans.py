@@ -1,178 +1,24 @@
-"""Spans and measurements: for OpenTelemetry, where the program has loaded its API, and for a listener of this process.
-
-Without either nothing is made and nothing is imported. A program that exports traces has imported
-``opentelemetry.trace`` before it asks us anything, so what is not in ``sys.modules`` is not looked for: the API alone
-would take longer to import than most searches take.
-
-Attributes name and count things of the installation (models, sources, plans, codes of errors). A question, a text, a
-key, a tenant, an owner or the value of a filter is never among them, and no message of an error.
-"""
+"""Steps as spans, whose durations may be measured too."""
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import importlib
-import os
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, Self, TypeVar
+from typing import Any, Literal, ParamSpec, Self, TypeVar
 
 from oraclerag.errors import OracleRagError
+from oraclerag.telemetry.api import SCOPE, loaded
+from oraclerag.telemetry.instruments import INSTRUMENTS, Labels, heard, observe
 
-__all__ = [
-    "INSTRUMENTS",
-    "Attributes",
-    "Instrument",
-    "Listener",
-    "Span",
-    "add",
-    "enclosing",
-    "error_type",
-    "listening",
-    "observe",
-    "span",
-    "spanned",
-    "step",
-]
+__all__ = ["Attributes", "Span", "enclosing", "error_type", "span", "spanned", "step", "stepping"]
 
 Attributes = Mapping[str, str | int | float | bool | list[str] | None]
-Labels = Mapping[str, str]
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-_SCOPE = "oraclerag"
-# What these name is made by the API itself, when it is first asked: then it is loaded by us too.
-_NAMED = any(os.environ.get(f"OTEL_PYTHON_{kind}_PROVIDER") for kind in ("TRACER", "METER"))
-
-
-class Instrument(NamedTuple):
-    """What is measured: ``unit`` as UCUM has it, ``labels`` the names of the attributes of a measurement."""
-
-    name: str
-    kind: Literal["counter", "histogram"]
-    unit: str
-    about: str
-    labels: tuple[str, ...] = ()
-
-
-_GEN_AI = ("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model")
-
-INSTRUMENTS: Mapping[str, Instrument] = {
-    one.name: one
-    for one in (
-        Instrument("oraclerag.worker.batches", "counter", "{batch}", "Batches that were worked off.", ("lane",)),
-        Instrument(
-            "oraclerag.worker.entities", "counter", "{entity}",
-            "Entities by what became of them: indexed, unchanged, deleted, postponed, given_up, given_back.",
-            ("outcome",),
-        ),
-        Instrument("oraclerag.worker.chunks", "counter", "{chunk}", "Chunks of the entities that were indexed."),
-        Instrument("oraclerag.worker.embeddings", "counter", "{vector}", "Vectors that were made for chunks."),
-        Instrument("oraclerag.worker.tokens", "counter", "{token}", "Tokens that were embedded."),
-        Instrument(
-            "oraclerag.worker.failures", "counter", "{failure}",
-            "Failures by the code of the error, and whom they concern: entity, source (paused) or worker (outage).",
-            ("error.type", "scope"),
-        ),
-        Instrument("oraclerag.worker.batch.duration", "histogram", "s", "Batches, from claim to settle."),
-        Instrument(
-            "oraclerag.worker.step.duration", "histogram", "s",
-            "Steps of a batch: claim, read, chunk, embed (by a provider), write (settle is its end).", ("step",),
-        ),
-        Instrument(
-            "oraclerag.search.duration", "histogram", "s", "Searches, by plan: exact, approximate.",
-            ("plan", "error.type"),
-        ),
-        Instrument("oraclerag.ask.duration", "histogram", "s", "Answers, by outcome.", ("outcome", "error.type")),
-        Instrument(
-            "gen_ai.client.operation.duration", "histogram", "s", "Calls of language and embedding models.",
-            (*_GEN_AI, "error.type"),
-        ),
-        Instrument(
-            "gen_ai.client.token.usage", "histogram", "{token}", "Tokens of calls of language and embedding models.",
-            (*_GEN_AI, "gen_ai.token.type"),
-        ),
-    )
-}  # fmt: skip
-"""Everything that is measured, by name."""
-
-
-class Listener(Protocol):
-    """Who is told every measurement of this process, beside OpenTelemetry."""
-
-    def add(self, name: str, amount: float, labels: Labels) -> None:
-        """Take a counter's increase."""
-
-    def observe(self, name: str, value: float, labels: Labels) -> None:
-        """Take a value of a histogram."""
-
-
-_listener: Listener | None = None
-
-
-@contextlib.contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Tell a listener every measurement inside the block, of all threads; the one before is told again at its end."""
-    global _listener  # noqa: PLW0603 - what is measured is of the process, as the logging module's handlers are
-    before, _listener = _listener, listener
-    try:
-        yield
-    finally:
-        _listener = before
-
-
-def add(name: str, amount: float = 1, **labels: str) -> None:
-    """Count; ``error_type`` stands for the label ``error.type``."""
-    if amount:
-        _measured("add", name, amount, labels)
-
-
-def observe(name: str, value: float, labels: Labels) -> None:
-    """Measure once."""
-    _measured("observe", name, value, labels)
-
-
-def _measured(how: Literal["add", "observe"], name: str, value: float, labels: Labels) -> None:
-    if _listener is None and not _loaded("opentelemetry.metrics"):
-        return
-    labels = {"error.type" if label == "error_type" else label: text for label, text in labels.items()}
-    unknown = labels.keys() - set(INSTRUMENTS[name].labels)
-    if unknown:
-        raise KeyError(f"{min(unknown)} is no label of {name}")
-    if _listener is not None:
-        (_listener.add if how == "add" else _listener.observe)(name, value, labels)
-    if _loaded("opentelemetry.metrics"):
-        instrument = _instrument(name)
-        (instrument.add if how == "add" else instrument.record)(value, labels)
-
-
-@functools.cache
-def _instrument(name: str) -> Any:
-    """Give OpenTelemetry's instrument; made before the program has its provider, it follows that."""
-    from opentelemetry import metrics
-
-    one = INSTRUMENTS[name]
-    meter = metrics.get_meter(_SCOPE)
-    make = meter.create_counter if one.kind == "counter" else meter.create_histogram
-    return make(one.name, unit=one.unit, description=one.about)
-
-
-def _loaded(module: str) -> bool:
-    return sys.modules.get(module) is not None or (_NAMED and _imported(module))
-
-
-@functools.cache
-def _imported(module: str) -> bool:
-    try:
-        importlib.import_module(module)
-    except ImportError:
-        return False
-    return True
 
 
 class Span:
@@ -231,13 +77,13 @@ class Span:
 
     def begin(self) -> None:
         """Begin the span where it has not begun: one that is deferred begins with the first inside it, backdated."""
-        if self._span is not None or not _loaded("opentelemetry.trace"):
+        if self._span is not None or not loaded("opentelemetry.trace"):
             return
         from opentelemetry import context, trace
 
         kind = trace.SpanKind.CLIENT if self._kind == "client" else trace.SpanKind.INTERNAL
         given = {name: value for name, value in self._attributes.items() if value is not None}
-        self._span = trace.get_tracer(_SCOPE).start_span(
+        self._span = trace.get_tracer(SCOPE).start_span(
             self._name, kind=kind, attributes=given, start_time=self._began_at, record_exception=False
         )
         if self._current:
@@ -308,8 +154,7 @@ def span(
     ``current``: spans that begin inside it are its children; not for a generator, whose caller goes on between its
     values. ``deferred``: it begins with the first span inside it, or with an error; where there is none, it never was.
     """
-    measured = duration is not None and (_listener is not None or _loaded("opentelemetry.metrics"))
-    if not measured and not _loaded("opentelemetry.trace"):
+    if not (duration is not None and heard()) and not loaded("opentelemetry.trace"):
         return _NOTHING
     return Span(
         name, attributes or {}, kind=kind, duration=duration, labels=labels or {}, current=current, deferred=deferred
