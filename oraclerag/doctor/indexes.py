@@ -55,7 +55,7 @@ def vector_memory(look: Look) -> Verdict:
     if pool < 2.1 * needed:  # a repopulation holds two graphs for a while
         return warn(
             f"{detail}; the HNSW index takes about {_mega(needed)}, and twice that while it is populated anew",
-            "Raise VECTOR_MEMORY_SIZE before there are more chunks (see docs/index.md).",
+            "Raise VECTOR_MEMORY_SIZE before there are more chunks (see docs/vector-index.md).",
         )
     return ok(f"{detail}; the HNSW index takes about {_mega(needed)}")
 
