@@ -12,9 +12,10 @@ The modules are the verbs of the path:
 * ``answer``: ``reduce``, what a follow-up means and what of a question is worth searching for → ``search`` →
   ``prompt`` → ``generate`` → ``cite``; ``anchors`` are how an answer names its sources. ``diagnose``: a report of
   Oracle → what is known of it. ``searches`` is the log of what was asked.
-* around it: ``provision`` with ``schema``, ``model`` and ``index``; ``security``; to look at sources, chunks, the queue
-  and all of it ``check``, ``preview``, ``queue``, ``status`` and ``doctor``, its long form; ``operations``,
-  ``inspection`` and ``asking``, which are such methods of ``rag``.
+* around it: ``propose``, a source for a table that is there; ``provision`` with ``schema``, ``model`` and ``index``, ``setup``, its dry run
+  and its scripts for a DBA;
+  ``deploy``, a changed configuration; ``reembed``, which switches models; ``security``; to look at sources, chunks, the queue and all of it ``check``, ``preview``, ``queue``, ``status`` and
+  ``doctor``, its long form; ``operations``, ``inspection`` and ``asking``, which are such methods of ``rag``.
 * to measure all that: ``evaluate``.
 * surface: ``rag``, the object a program holds; ``cli``, ``console`` and ``pages``; ``demo``, ``testing`` and
   ``integrations``.

@@ -37,6 +37,7 @@ __all__ = [
     "own_tables",
     "padded",
     "parts",
+    "session_user",
     "translated",
     "words",
 ]
@@ -242,7 +243,7 @@ class Database:
         with translated():
             known = connection.username
         # without a name the session was opened by a wallet or the operating system
-        return identifier(known, "schema") if known and not known.startswith('"') else _session_user(connection)
+        return identifier(known, "schema") if known and not known.startswith('"') else session_user(connection)
 
     @property
     def has_own(self) -> bool:
@@ -258,7 +259,7 @@ class Database:
         """
         with self._lent(call_timeout) as connection:
             if self._schema is None:  # inside the block it would need a second one, and a pool may have but one
-                self._schema = _session_user(connection)
+                self._schema = session_user(connection)
             yield connection
 
     @contextlib.contextmanager
@@ -379,7 +380,8 @@ def binary_order(connection: oracledb.Connection, _tag: str) -> None:
         cursor.execute("ALTER SESSION SET NLS_SORT = BINARY")
 
 
-def _session_user(connection: oracledb.Connection) -> str:
+def session_user(connection: oracledb.Connection) -> str:
+    """Give the user of a session, in upper case."""
     with translated(), connection.cursor() as cursor:
         cursor.execute("SELECT SYS_CONTEXT('USERENV', 'SESSION_USER') FROM dual")
         row = cursor.fetchone()

@@ -8,13 +8,16 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack
 
+from oraclerag import deploy as deploying
 from oraclerag import index, queue, schema, searches, security
 from oraclerag import triggers as triggering
+from oraclerag.deploy import Deployment, DeployReport
 from oraclerag.errors import InputError, SchemaMissing
 from oraclerag.index import AccuracyReport, IndexOptions, IndexStatus, TextIndexStatus
 from oraclerag.inspection import Inspection
 from oraclerag.provision import ProvisionReport, provision
 from oraclerag.records import SearchResult, SourceKey
+from oraclerag.reembed import Reembedding
 from oraclerag.scope import Scope
 from oraclerag.search import SearchOptions
 from oraclerag.source import Source, find, tenants_mapped
@@ -45,12 +48,28 @@ class Operations(Inspection):
         *,
         model_file: Path | None = None,
         weights: Path | None = None,
+        directory: str | None = None,
+        url: str | None = None,
+        sha256: str | None = None,
         said: Callable[[str], None] = lambda _: None,
     ) -> ProvisionReport:
         """Make a database ready: tables, model, vector column. See :func:`oraclerag.provision.provision`."""
-        report = provision(self.database, model_file=model_file, weights=weights, said=said)
+        report = provision(
+            self.database,
+            model_file=model_file,
+            weights=weights,
+            directory=directory,
+            url=url,
+            sha256=sha256,
+            said=said,
+        )
         self._searcher.forget()
         return report
+
+    @property
+    def reembedding(self) -> Reembedding:
+        """A switch of the embedding model without a gap: fill, compare, switch, rollback, finish."""
+        return Reembedding(self.database, self.settings, lambda scope: self._asker(scope, {}))
 
     def migrate(self, to: str = "head") -> schema.MigrationReport:
         """Bring the tables to a revision, ``"head"`` or ``"base"`` (takes all away). Commits.
@@ -73,6 +92,17 @@ class Operations(Inspection):
     def apply_triggers(self, planned: TriggerPlan) -> None:
         """Drop and create what :meth:`triggers` gave, after somebody has seen it; commits. Raises StatementFailed."""
         triggering.apply(self.database, planned)
+
+    def deployment(self) -> Deployment:
+        """Find out what this configuration changes of what is in force, and what that costs; writes nothing.
+
+        Raises ModelNotActive, SchemaMissing.
+        """
+        return deploying.plan(self.database, self._chosen(None), self.settings)
+
+    def deploy(self, planned: Deployment, *, said: Callable[[str], None] = lambda _: None) -> DeployReport:
+        """Do what :meth:`deployment` gave, after somebody has seen it. See :func:`oraclerag.deploy.apply`; commits."""
+        return deploying.apply(self.database, self._chosen(None), self.settings, planned, said=said)
 
     def build_index(
         self, *, said: Callable[[str], None] = lambda _: None, **options: Unpack[IndexOptions]

@@ -19,7 +19,7 @@ from oraclerag.model.load import load_model
 from oraclerag.model.register import register_model
 from oraclerag.model.use import use_model
 
-__all__ = ["ProvisionReport", "provision"]
+__all__ = ["ProvisionReport", "built_path", "provision"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,19 @@ def provision(
     *,
     model_file: Path | None = None,
     weights: Path | None = None,
+    directory: str | None = None,
+    url: str | None = None,
+    sha256: str | None = None,
     said: Callable[[str], None] = lambda _: None,
 ) -> ProvisionReport:
     """Migrate, load the configured model and make it active.
 
     The model is ``model_file`` (as ``model build`` writes it), else the one that is loaded under the configured name,
     else it is fetched (or taken from ``weights``), built and loaded, where the configured name is one that can be
-    fetched. Where the settings name a provider, it is asked for one vector and its model recorded. ``said`` is told
-    each step before it begins. Raises what the steps raise; a second call ends the work.
+    fetched. The database reads it itself from ``directory`` (a DIRECTORY object that holds a file of that name) or from
+    ``url`` (a pre-authenticated request, a secret that is repeated nowhere; it needs ``model_file`` or ``sha256``); a
+    model that is loaded needs neither. Where the settings name a provider, it is asked for one vector and its model
+    recorded. ``said`` is told each step before it begins. Raises what the steps raise; a second call ends the work.
     """
     said("schema: migrate")
     migrated = schema.migrate(database)
@@ -63,14 +68,22 @@ def provision(
         there = [model for model in list_models(connection, schema=database.schema) if model.name == name]
     loaded = False
     if model_file is not None or not there:
-        path = model_file or _built(name, weights, said)
-        said(f"model: load {path.name}")
+        path = model_file or (None if url is not None else _built(name, weights, said))
+        said(f"model: load {path.name if path is not None else name}" + _by_the_database(directory, url))
         with database.connect() as connection:
-            loaded = load_model(connection, path, name=name, schema=database.schema).loaded
+            loaded = load_model(
+                connection, path, name=name, schema=database.schema, directory=directory, url=url, sha256=sha256
+            ).loaded
     said(f"model: verify and use {name}")
     with database.connect() as connection:
         model = use_model(connection, name, schema=database.schema)
     return ProvisionReport(migrated.schema, migrated.to_revision, migrated.applied, model, loaded)
+
+
+def _by_the_database(directory: str | None, url: str | None) -> str:
+    if directory is not None:
+        return f", which the database reads from the DIRECTORY {directory}"
+    return "" if url is None else ", which the database reads from a pre-authenticated request"
 
 
 def _built(name: str, weights: Path | None, said: Callable[[str], None]) -> Path:

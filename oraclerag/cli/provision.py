@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oraclerag.cli.options import Json, confirmed, opened, output, settings
+from oraclerag.cli.options import UNHEALTHY, Json, confirmed, opened, output, settings
+
+if TYPE_CHECKING:
+    from oraclerag.console import Output
 
 __all__ = ["register"]
 
@@ -27,15 +30,73 @@ def provision(
     weights: Annotated[
         Path | None, typer.Option("--from", metavar="PATH", help="The weights to build from, instead of fetching them.")
     ] = None,
+    directory: Annotated[
+        str | None, typer.Option("--directory", metavar="DIRECTORY", help="The database reads FILE's name from there.")
+    ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            "--url",
+            metavar="URL",
+            envvar="MINILM_ONNX_PAR_URL",
+            help="The database reads it from a pre-authenticated request; a secret, so best as the variable.",
+        ),
+    ] = None,
+    sha256: Annotated[
+        str | None, typer.Option("--sha256", metavar="HEX", help="Of the model, with --url and no FILE.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done; nothing is written.")] = False,
+    sql: Annotated[
+        bool, typer.Option("--sql", help="Print what a DBA must run instead, as one script; needs no database.")
+    ] = False,
+    folder: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="With --sql: every script, in a folder.")
+    ] = None,
+    schema: Annotated[
+        str | None, typer.Option("--schema", metavar="OWNER", help="With --sql: the owner of the tables.")
+    ] = None,
+    worker: Annotated[
+        str | None, typer.Option("--worker", metavar="USER", help="With --sql: the workers' user (RAG_INDEXER).")
+    ] = None,
+    application: Annotated[
+        str | None, typer.Option("--application", metavar="USER", help="With --sql: the application's user (RAG_APP).")
+    ] = None,
+    role: Annotated[
+        str | None, typer.Option("--role", metavar="PREFIX", help="With --sql: what roles begin with (RAG).")
+    ] = None,
+    tablespace: Annotated[
+        str | None, typer.Option("--tablespace", metavar="NAME", help="With --sql: of the tables (USERS).")
+    ] = None,
+    quota: Annotated[
+        str | None, typer.Option("--quota", metavar="SIZE", help="With --sql: of the owner there (10G).")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Make a database ready: tables, model, vector column.
 
-    What is there already stays; it can be run again at any time.
+    What is there already stays; it can be run again at any time. With --dry-run the exit code is 3 where a step cannot
+    be done.
     """
+    names = {
+        "owner": schema, "worker": worker, "application": application, "role": role, "tablespace": tablespace,
+        "quota": quota,
+    }  # fmt: skip
+    if sql:
+        _write_scripts(folder, {name: value for name, value in names.items() if value is not None}, json)
+        return
+    if folder is not None or any(value is not None for value in names.values()):
+        raise typer.BadParameter("--output and the names of users, roles and tablespace belong to --sql.")
+    if directory is not None and model is None:
+        raise typer.BadParameter("--directory needs --model FILE, which says what the model is.")
+    url = None if directory is not None else url
     screen = output(json)
+    if dry_run:
+        _rehearse(screen, model, weights, directory, url, sha256)
+        return
     with opened() as rag:
-        report = rag.provision(model_file=model, weights=weights, said=screen.say)
+        report = rag.provision(
+            model_file=model, weights=weights, directory=directory, url=url, sha256=sha256, said=screen.say
+        )
     if json:
         screen.data(
             {
@@ -60,6 +121,51 @@ def provision(
         }
     )
     screen.say("Next: `oraclerag source check`, then `oraclerag reindex`.")
+
+
+def _rehearse(
+    screen: Output,
+    model: Path | None,
+    weights: Path | None,
+    directory: str | None,
+    url: str | None,
+    sha256: str | None,
+) -> None:
+    from oraclerag.setup import rehearse
+
+    with opened() as rag:
+        steps = rehearse(rag.database, model_file=model, weights=weights, directory=directory, url=url, sha256=sha256)
+    blocked = [step for step in steps if step.state == "blocked"]
+    if screen.json:
+        screen.data({"steps": steps, "possible": not blocked})
+    else:
+        screen.table(("step", "is", "what"), ((step.name, step.state, step.detail) for step in steps))
+    for step in blocked:
+        screen.say(f"Cannot be done: {step.name}" + (f"\n  remedy: {step.remedy}" if step.remedy else ""))
+    if blocked:
+        raise typer.Exit(UNHEALTHY)
+
+
+def _write_scripts(folder: Path | None, given: dict[str, str], json: bool) -> None:
+    from oraclerag.setup import Names, scripts, whole, write
+
+    configured = settings(schema=given.get("owner"))
+    owner = configured.schema or configured.user
+    names = Names(**({"owner": owner} if owner is not None else {}) | given)
+    found = scripts(names, configured)
+    screen = output(json)
+    if folder is None:
+        if json:
+            screen.data({"schema": names.owner, "script": whole(found)})
+        else:
+            typer.echo(whole(found), nl=False)
+        return
+    written = write(found, folder, names)
+    if json:
+        screen.data({"schema": names.owner, "files": [str(path) for path in written]})
+    else:
+        screen.write("\n".join(map(str, written)))
+        screen.say(f"Next: {folder / 'README.txt'} says in which order, and by whom, they are run.")
 
 
 def migrate(

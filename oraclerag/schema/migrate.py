@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import oracledb
 
-from oraclerag.database import NO_SUCH_TABLE, Database, code_of, driver_connection, translated
-from oraclerag.errors import Contention, OracleRagError, SchemaError
+from oraclerag.database import NO_SUCH_TABLE, Database, code_of, driver_connection, session_user, translated
+from oraclerag.errors import Contention, OracleRagError, PrivilegeMissing, SchemaError
 from oraclerag.schema.environment import ONE_AT_A_TIME, alembic_config
 from oraclerag.schema.objects import NAME_TAKEN, RENAME, Dictionary, ddl, ddl_files, drop
 from oraclerag.schema.revision import VERSION_TABLE, refuse_newer, revisions, steps, version
@@ -153,6 +153,11 @@ def _refuse_incomplete(connection: oracledb.Connection, schema: str, revision: s
             break
         for item in ddl(file):
             if not present.has(item):
+                if (user := session_user(connection)) != schema:  # who sees nothing of it cannot know
+                    raise PrivilegeMissing(
+                        f"{user} sees no {item.name} in {schema}, so it cannot tell whether the tables are complete.",
+                        hint=f"Run it as the owner of the tables, {schema}.",
+                    )
                 raise SchemaError(
                     f"The schema {schema} is at revision {revision}, but {item.name} is missing: "
                     f"a removal did not end, or somebody dropped it.",

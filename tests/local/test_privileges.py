@@ -58,10 +58,9 @@ class Installation:
 
 def script(name: str, owner: str) -> list[str]:
     """Give what SQL*Plus would send for another owner, with roles of his own."""
-    text = (SETUP / name).read_text("utf-8").replace("DEFINE rag_owner = RAG\n", f"DEFINE rag_owner = {owner}\n")
-    text = text.replace("DEFINE rag_role = RAG\n", f"DEFINE rag_role = {owner}\n")
-    for role in ROLES:
-        text = text.replace(f"RAG_{role}", f"{owner}_{role}")
+    text = (SETUP / name).read_text("utf-8")
+    for variable in ("rag_owner", "rag_role"):
+        text = text.replace(f"DEFINE {variable} = RAG\n", f"DEFINE {variable} = {owner}\n")
     return statements(text)
 
 
@@ -84,10 +83,6 @@ def installation(module_account: Account, local_database: LocalDatabase, tiny_fi
     tracker = open_tracker(owner, tiny_file, replace(SOURCE, select=SOURCE.select.format(owner=name)))
     with owner.connect() as connection:
         load_model(connection, tiny_file, name="HIDDEN", schema=name)
-        with connection.cursor() as cursor:
-            (model,) = cursor.execute(
-                "SELECT MODEL_NAME FROM USER_MINING_MODELS WHERE MODEL_NAME LIKE 'TINY%'"
-            ).fetchone()
     as_administrator(local_database, *script("grant_users.sql", name))
     users = {}
     for role in ROLES:
@@ -98,11 +93,7 @@ def installation(module_account: Account, local_database: LocalDatabase, tiny_fi
             f"GRANT CREATE SESSION, {name}_{role} TO {user.user}",
         )
         users[role] = user
-    as_administrator(
-        local_database,
-        f"GRANT READ ON {name}.TASK TO {name}_WORKER",
-        *(f"GRANT SELECT ON MINING MODEL {name}.{model} TO {name}_{role}" for role in ("SEARCHER", "WORKER")),
-    )
+    as_administrator(local_database, f"GRANT READ ON {name}.TASK TO {name}_WORKER", *script("grant_model.sql", name))
     yield Installation(owner, users, tracker)
     tracker.close()
 

@@ -25,7 +25,7 @@ import re
 LONGEST_LINE = 2499
 
 _COMMAND = re.compile(
-    r"(SET|WHENEVER|PROMPT|ACCEPT|DEFINE|UNDEFINE|CONNECT|EXIT|SHOW|SPOOL|VARIABLE|@)\b", re.IGNORECASE
+    r"(SET|WHENEVER|PROMPT|ACCEPT|DEFINE|UNDEFINE|CONNECT|EXIT|SHOW|SPOOL|VARIABLE|SHUTDOWN|STARTUP)\b|@", re.IGNORECASE
 )
 _COMMENT = re.compile(r"--|REM(ARK)?\b", re.IGNORECASE)
 _BLOCK = re.compile(
@@ -89,7 +89,7 @@ class _Reader:
         if bare.endswith("-") and bare.strip("-"):
             raise Refused(f"goes on in the next line: {place}")
         if _COMMAND.match(bare):
-            self.define = self.define and bare.upper() != "SET DEFINE OFF"
+            self.define = bare.upper() != "SET DEFINE OFF" and (self.define or bare.upper() == "SET DEFINE ON")
             self.blank_lines = self.blank_lines or bare.upper() == "SET SQLBLANKLINES ON"
             if match := re.fullmatch(r"DEFINE (\w+) = (\S+)", bare, re.IGNORECASE):
                 self.variables[match[1].lower()] = match[2]

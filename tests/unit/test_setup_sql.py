@@ -23,13 +23,17 @@ def sent(name: str) -> list[str]:
 
 def test_the_scripts_are_those_that_the_documentation_names() -> None:
     assert SCRIPTS == [
+        "application_users.sql",
         "container.sql",
         "create_user.sql",
         "credential.sql",
         "data_grants.sql",
         "drop_all.sql",
+        "grant_model.sql",
         "grant_users.sql",
+        "model_directory.sql",
         "network_acl.sql",
+        "vector_memory.sql",
         "vpd.sql",
         "vpd_remove.sql",
     ]
@@ -52,10 +56,11 @@ def test_nothing_is_granted_to_everybody_or_everywhere(name: str) -> None:
 
 
 def test_the_owner_gets_what_the_ddl_needs_and_no_more() -> None:
-    user, *grants = sent("create_user.sql")
-    assert user.startswith('CREATE USER RAG IDENTIFIED BY "TYPED"')
-    assert "QUOTA 10G ON USERS" in user
+    user, quota, *grants, text = sent("create_user.sql")
+    assert 'CREATE USER RAG IDENTIFIED BY "TYPED"' in user
+    assert quota == "ALTER USER RAG QUOTA 10G ON USERS"
     assert grants == ["GRANT DB_DEVELOPER_ROLE TO RAG", "GRANT CREATE MINING MODEL TO RAG"]
+    assert re.findall("GRANT .+ TO RAG", text) == ["GRANT CTXAPP TO RAG"]
 
 
 def test_no_password_is_written_down() -> None:
@@ -70,11 +75,10 @@ GRANT = re.compile(r"GRANT ([A-Z ,]+?)(?: \(([A-Z_, ]+)\))? ON RAG\.(\w+) TO (RA
 
 def granted() -> dict[str, dict[str, str]]:
     """Role → object → what may be done."""
-    roles: dict[str, dict[str, str]] = {}
-    for statement in sent("grant_users.sql"):
-        if match := re.fullmatch(r"CREATE ROLE (\w+)", statement):
-            roles[match[1]] = {}
-            continue
+    making, *grants = sent("grant_users.sql")
+    roles: dict[str, dict[str, str]] = {name: {} for name in re.findall(r"SELECT '(\w+)'", making)}
+    assert "'CREATE ROLE ' || one.NAME" in making
+    for statement in grants:
         grant = GRANT.fullmatch(statement)
         assert grant is not None, statement
         assert grant[3] in NAMES or grant[3] == "RAG_ALEMBIC_VERSION", statement
