@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import datetime as dt
 import decimal
+import io
 import json
 import sys
 import time
@@ -128,12 +129,31 @@ class Output:
         """Print a value as JSON on stdout."""
         print(to_json(value, indent=indent), flush=True)  # noqa: T201 - this is the place that prints
 
-    def clear(self) -> None:
-        """Begin a page anew on a terminal; elsewhere an empty line stands between two pages of tables."""
-        if self._stdout.is_terminal:
-            self._stdout.clear()
-        elif not self.json:
-            self.write("")
+    @contextlib.contextmanager
+    def pages(self) -> Iterator[Callable[[Callable[[], None]], None]]:
+        """Show one page in the place of the one before it; gives a function that takes what prints a page.
+
+        That is on a terminal, where the last page stays at the end. Elsewhere, and with JSON, pages follow each other;
+        an empty line stands between two of tables.
+        """
+        if not self._stdout.is_terminal or self.json:
+            yield _one_by_one(lambda: None if self.json else self.write(""))
+            return
+        from rich.live import Live
+        from rich.text import Text
+
+        terminal, words = self._stdout, self._stderr
+        with Live(console=terminal, auto_refresh=False) as live:
+
+            def show(page: Callable[[], None]) -> None:
+                self._stdout = self._stderr = paper = _paper(terminal)
+                try:
+                    page()
+                finally:
+                    self._stdout, self._stderr = terminal, words
+                live.update(Text.from_ansi(paper.export_text(styles=True).rstrip("\n")), refresh=True)
+
+            yield show
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, right: Sequence[str] = ()) -> None:
         """Print rows on stdout; the last column takes what is left of the width."""
@@ -239,6 +259,30 @@ def _console(stream: Any) -> Console:
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
     console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
     return console
+
+
+def _one_by_one(part: Callable[[], None]) -> Callable[[Callable[[], None]], None]:
+    """Give a function that prints a page; ``part`` is called before every one but the first."""
+    pages = 0
+
+    def show(page: Callable[[], None]) -> None:
+        nonlocal pages
+        if pages:
+            part()
+        pages += 1
+        page()
+
+    return show
+
+
+def _paper(terminal: Console) -> Console:
+    """Give something as wide and as colourful as a terminal to print a page on."""
+    from rich.console import Console
+
+    return Console(
+        file=io.StringIO(), force_terminal=True, color_system=terminal.color_system or "auto",  # type: ignore[arg-type]
+        width=terminal.width, record=True, highlight=False, markup=False, emoji=False, legacy_windows=False,
+    )  # fmt: skip
 
 
 def _cause(error: BaseException) -> str | None:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from oraclerag.console import Output
     from oraclerag.queue import ErrorGroup, PurgeReport, QueueRow, QueueStatus, RetryReport
 
-__all__ = ["rows_of", "show_errors", "show_purge", "show_retry", "show_rows", "show_status", "summary"]
+__all__ = ["rows_of", "show_errors", "show_purge", "show_retry", "show_rows", "show_status", "span", "summary"]
 
 _SHOWN = 10  # lanes and tenants
 
@@ -17,8 +17,8 @@ def summary(found: QueueStatus) -> str:
     """Say in one line what waits, for how long, and when it will be done."""
     if not found.ready:
         return "empty"
-    done = f"done in {_span(found.empty_in)}, at most" if found.empty_in is not None else f"rate {_rate(found)}"
-    return f"{found.ready:,} ready, the oldest for {_span(found.lag[0].age)}; {done}"
+    done = f"done in {span(found.empty_in)}, at most" if found.empty_in is not None else f"rate {_rate(found)}"
+    return f"{found.ready:,} ready, the oldest for {span(found.lag[0].age)}; {done}"
 
 
 def show_status(screen: Output, found: QueueStatus) -> None:
@@ -29,7 +29,7 @@ def show_status(screen: Output, found: QueueStatus) -> None:
         "failing": f"{found.failing:,} of them failed three times or more" if found.failing else "0",
         "dead": f"{found.dead:,}",
         "hidden": f"{found.hidden:,}" + (" entities that nobody sees until they are indexed" if found.hidden else ""),
-        "lag": f"{_span(found.lag[0].age)}, the oldest change that is not applied" if found.lag else "none",
+        "lag": f"{span(found.lag[0].age)}, the oldest change that is not applied" if found.lag else "none",
         "rate": _rate(found),
         "empty": "now" if not found.ready else _estimate(found),
         "expired": f"{found.claimed_expired:,} of {found.claimed:,} claimed rows, "
@@ -45,7 +45,7 @@ def show_status(screen: Output, found: QueueStatus) -> None:
         screen.table(
             ("lane", "tenant", "rows", "oldest (UTC)", "lag"),
             (
-                (lag.lane, lag.tenant or "-", f"{lag.rows:,}", f"{lag.oldest:%Y-%m-%d %H:%M:%S}", _span(lag.age))
+                (lag.lane, lag.tenant or "-", f"{lag.rows:,}", f"{lag.oldest:%Y-%m-%d %H:%M:%S}", span(lag.age))
                 for lag in found.lag[:_SHOWN]
             ),
             right=("rows", "lag"),
@@ -63,7 +63,7 @@ def show_status(screen: Output, found: QueueStatus) -> None:
                     f"{entry.rows:,}",
                     f"{entry.claimed:,}",
                     f"{entry.postponed:,}",
-                    _span(entry.age),
+                    span(entry.age),
                 )
                 for entry in found.backlog
             ),
@@ -73,12 +73,12 @@ def show_status(screen: Output, found: QueueStatus) -> None:
 
 def _rate(found: QueueStatus) -> str:
     if found.rate is None:
-        return f"unknown: nothing was settled in the last {_span(found.window)}"
-    return f"{found.rate * 60:,.1f} a minute: {found.settled:,} entities settled in the last {_span(found.window)}"
+        return f"unknown: nothing was settled in the last {span(found.window)}"
+    return f"{found.rate * 60:,.1f} a minute: {found.settled:,} entities settled in the last {span(found.window)}"
 
 
 def _estimate(found: QueueStatus) -> str:
-    return "unknown" if found.empty_in is None else f"in {_span(found.empty_in)} at that rate, at most"
+    return "unknown" if found.empty_in is None else f"in {span(found.empty_in)} at that rate, at most"
 
 
 def show_errors(screen: Output, groups: list[ErrorGroup]) -> None:
@@ -162,7 +162,8 @@ def _short(text: str, size: int = 24) -> str:
     return text if len(text) <= size else text[: size - 1] + "…"
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
+    """Give a span of time in the unit that reads best."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     if seconds < 7200:

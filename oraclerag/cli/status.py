@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import time
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +15,7 @@ from oraclerag.errors import SchemaError
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
+    from oraclerag.rag import Rag
     from oraclerag.status import StatusReport
 
 __all__ = ["register"]
@@ -31,31 +34,51 @@ def status(
 ) -> None:
     """Show schema, model, index, sources, queue.
 
-    Exit code 3 where something is wrong, with the remedy; with --watch, where something was at the last look.
+    --watch shows what changes from look to look, in place on a terminal, page after page elsewhere. Exit code 3 where
+    something is wrong, with the remedy; with --watch, where something was at the last look.
     """
     screen = output(json)
     with opened() as rag:
-        report = rag.status()
-        _look(screen, report, indent=None if watch else 2)
-        try:
-            while watch:
-                time.sleep(_INTERVAL)
-                report = rag.status()
-                screen.clear()
-                _look(screen, report, indent=None)
-        except KeyboardInterrupt:
-            screen.say()
+        report = _watched(screen, rag) if watch else rag.status()
+    if not watch:
+        _print(screen, report)
     if not report.healthy:
         raise typer.Exit(UNHEALTHY)
 
 
-def _look(screen: Output, report: StatusReport, *, indent: int | None) -> None:
+def _watched(screen: Output, rag: Rag) -> StatusReport:
+    """Look again and again until Ctrl-C; gives the last look."""
+    report, before = rag.status(), None
+    with contextlib.suppress(KeyboardInterrupt), screen.pages() as show:
+        while True:
+            show(functools.partial(_look, screen, report, before))
+            time.sleep(_INTERVAL)
+            report, before = rag.status(), report
+    return report
+
+
+def _look(screen: Output, report: StatusReport, before: StatusReport | None) -> None:
+    from oraclerag.cli import dashboard
     from oraclerag.console import record
 
     if screen.json:
-        screen.data({"healthy": report.healthy, **record(report)}, indent=indent)
+        screen.data({"healthy": report.healthy, **record(report)}, indent=None)
+    else:
+        dashboard.show(screen, report, before)
+    _say_problems(screen, report)
+
+
+def _print(screen: Output, report: StatusReport) -> None:
+    from oraclerag.console import record
+
+    if screen.json:
+        screen.data({"healthy": report.healthy, **record(report)})
     else:
         _show(screen, report)
+    _say_problems(screen, report)
+
+
+def _say_problems(screen: Output, report: StatusReport) -> None:
     for problem in report.problems:
         screen.say(f"Problem: {problem.message}" + (f"\n  remedy: {problem.hint}" if problem.hint else ""))
 

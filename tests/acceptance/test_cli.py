@@ -770,3 +770,6 @@ def test_status_is_watched_until_ctrl_c(shell: Shell, monkeypatch: pytest.Monkey
     monkeypatch.setattr("oraclerag.cli.status.time.sleep", sleep)
     lines = shell.call("status", "--watch", "--json").stdout.splitlines()
     assert [json.loads(line)["healthy"] for line in lines] == [True, True]
+    looks = iter((None, KeyboardInterrupt()))
+    pages = shell.call("status", "--watch").stdout.split("\n\nat ")  # no terminal: page after page
+    assert ["since the last look" in page for page in pages] == [True, True]
