@@ -47,8 +47,11 @@ class SourceCheck:
         return not any(problem.severity == "error" for problem in self.problems)
 
 
-def check(database: Database, sources: Iterable[Source]) -> list[SourceCheck]:
-    """Check sources one after another; one that is paused and green is taken up again, which commits."""
+def check(database: Database, sources: Iterable[Source], *, resume: bool = True) -> list[SourceCheck]:
+    """Check sources one after another; one that is paused and green is taken up again, which commits.
+
+    Without ``resume`` nothing is written.
+    """
     found = []
     with database.connect() as connection:
         try:
@@ -64,7 +67,7 @@ def check(database: Database, sources: Iterable[Source]) -> list[SourceCheck]:
             if model is not None and embedder is not None and paused.get(source.name, "").startswith(_MISMATCH):
                 problems += _mismatch(source, embedder, model)
             checked = SourceCheck(source.name, problems, paused.get(source.name))
-            if checked.paused is not None and checked.green:
+            if resume and checked.paused is not None and checked.green:
                 with translated():  # what the source's own function began would be committed with it
                     connection.rollback()
                 resumed = in_force.resume(connection, database.schema, source.name)

@@ -17,7 +17,15 @@ __all__ = [
     "BackfillEstimate",
     "BackfillReport",
     "DrainReport",
+    "ExportReport",
+    "OnboardReport",
     "Problem",
+    "RemovalReport",
+    "SourceCoverage",
+    "TenantReport",
+    "TenantSummary",
+    "WipeReport",
+    "WipedSource",
 ]
 
 
@@ -78,7 +86,8 @@ class BackfillEstimate:
     """What a backfill of a source would enqueue, and about what working that off costs; nothing was written.
 
     ``entities`` to index, ``gone`` to delete and ``total`` are counted. ``tokens`` to embed and ``minutes`` of one
-    worker are extrapolated from ``sampled`` entities; None is unknown: none of them could be read.
+    worker are extrapolated from ``sampled`` entities; None is unknown: none of them could be read. ``chunks`` are all
+    of these entities, also those that are embedded already.
     """
 
     source: str
@@ -88,6 +97,7 @@ class BackfillEstimate:
     sampled: int
     tokens: int | None
     minutes: float | None
+    chunks: int | None = None
 
 
 AuditKind = Literal["missing", "stale", "orphaned", "foreign", "unreadable"]
@@ -142,3 +152,127 @@ class AuditReport:
     def ok(self) -> bool:
         """Whether nothing that was looked at is wrong."""
         return not self.wrong
+
+
+@dataclass(frozen=True, slots=True)
+class WipedSource:
+    """What there was of one source to be wiped; ``held``: entities that workers had at that moment."""
+
+    source: str
+    entities: int
+    documents: int
+    chunks: int
+    held: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WipeReport:
+    """What was wiped, or with ``done`` false would be; ``enqueued`` queue rows have it made anew.
+
+    ``unknown`` are sources that this process has not, so that it cannot make anew what was of them.
+    """
+
+    sources: tuple[WipedSource, ...]
+    unknown: tuple[str, ...] = ()
+    enqueued: int = 0
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TenantSummary:
+    """What an installation holds of one tenant, in rows: ``entities`` are indexed and have text.
+
+    ``waiting`` and ``dead`` are rows of the queue, ``searches`` of the search log.
+    """
+
+    tenant: str
+    entities: int = 0
+    chunks: int = 0
+    files: int = 0
+    resolutions: int = 0
+    waiting: int = 0
+    dead: int = 0
+    searches: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCoverage:
+    """How many entities a source has, of a tenant or in all, and how many of them are not indexed as it says now.
+
+    ``enqueued`` were put into the queue, where that was asked for.
+    """
+
+    source: str
+    total: int
+    missing: int
+    enqueued: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TenantReport:
+    """Whether a tenant is found, by itself and by nobody else.
+
+    ``phrase`` was searched for with the tenant's scope, and ``expected`` found at ``rank`` (None: not among the hits);
+    with the scopes of ``others`` too, which found ``leaked`` of what is this tenant's. ``foreign`` counts documents and
+    chunks under another tenant than their entity, ``hidden`` chunks that nobody sees.
+    """
+
+    summary: TenantSummary
+    coverage: tuple[SourceCoverage, ...]
+    phrase: str | None = None
+    expected: SourceKey | None = None
+    rank: int | None = None
+    hits: int = 0
+    others: int = 0
+    leaked: tuple[SourceKey, ...] = ()
+    foreign: int = 0
+    hidden: int = 0
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+
+@dataclass(frozen=True, slots=True)
+class OnboardReport:
+    """What was done for a tenant: per source what it has of it, and what was enqueued.
+
+    ``without`` are sources that map no tenant, so that nothing of them can be this tenant's. ``indexed`` says what was
+    done at once, where that was asked for. ``hits`` is what a first search found.
+    """
+
+    summary: TenantSummary
+    sources: tuple[SourceCoverage, ...]
+    without: tuple[str, ...]
+    indexed: DrainReport | None
+    phrase: str | None
+    hits: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What was written: ``rows`` by table, the file with its size and SHA-256, and the manifest that says the same."""
+
+    tenant: str
+    file: str
+    manifest: str
+    rows: Mapping[str, int]
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalReport:
+    """What was deleted of a tenant, or with ``done`` false would be: ``rows`` by table.
+
+    ``returning`` counts what sources still have of the tenant, by source; None: it cannot be asked. ``announced``
+    entities are another tenant's by now and were enqueued for it.
+    """
+
+    tenant: str
+    rows: Mapping[str, int]
+    returning: Mapping[str, int | None] = field(default_factory=lambda: MappingProxyType({}))
+    announced: int = 0
+    done: bool = False

@@ -30,7 +30,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,127}")
 
 @cache
 def root(folder: str) -> Path:
-    """Give the path of ``sql`` or ``alembic``, in a wheel, an editable install or a checkout."""
+    """Give the path of ``sql``, ``alembic`` or ``docs`` (in a wheel: the settings), wherever they were installed."""
     package = Path(__file__).resolve().parent
     for candidate in (package / "_resources" / folder, package.parent / folder):
         if candidate.is_dir():

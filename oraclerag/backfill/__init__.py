@@ -7,7 +7,8 @@ from then on, workers that were deployed with other ones leave the source alone.
 
 from __future__ import annotations
 
-from oraclerag.backfill.dry_run import estimate
+from oraclerag.backfill.coverage import coverage
+from oraclerag.backfill.dry_run import Sample, estimate
 from oraclerag.backfill.run import backfill, backfill_at_start
 
-__all__ = ["backfill", "backfill_at_start", "estimate"]
+__all__ = ["Sample", "backfill", "backfill_at_start", "coverage", "estimate"]

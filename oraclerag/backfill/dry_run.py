@@ -7,7 +7,6 @@ that takes there.
 
 from __future__ import annotations
 
-import contextlib
 import random
 import time
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ from oraclerag.backfill.selection import Selection
 from oraclerag.chunk import Limits
 from oraclerag.config import Settings
 from oraclerag.database import Database, in_list, own_tables, parts
-from oraclerag.errors import EntityError
+from oraclerag.errors import EntityError, OracleRagError
 from oraclerag.merge import Write, text_hash
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.model.external import configured_name
@@ -29,7 +28,7 @@ from oraclerag.source import Source, SourceRead
 from oraclerag.source.ranges import KeyRange
 from oraclerag.statements import Statements
 
-__all__ = ["SAMPLE", "estimate"]
+__all__ = ["SAMPLE", "Sample", "estimate"]
 
 SAMPLE = 200
 """Entities that are read and rendered."""
@@ -65,26 +64,37 @@ def estimate(
         entities = chosen.count(wanted)
         gone = chosen.count(chosen.new(chosen.gone(KeyRange()), given_up=True))
         ids = chosen.sample(wanted, SAMPLE, seed) if entities else []
-        sample = _Sample(connection, sql, source, model, ids)
+        sample = Sample(connection, database.schema, source, model, ids)
         tokens = 0 if not entities else sample.tokens(entities)
         minutes = 0.0 if not entities else sample.minutes(entities, tokens)
-        return BackfillEstimate(source.name, entities, gone, total, len(sample.writes), tokens, minutes)
+        chunks = 0 if not entities else sample.chunks(entities)
+        return BackfillEstimate(source.name, entities, gone, total, len(sample.writes), tokens, minutes, chunks)
 
 
-class _Sample:
-    """Entities that were read and rendered as a worker does it, with what of them must be embedded."""
+class Sample:
+    """Entities that were read and rendered as a worker does it, with what of them must be embedded.
+
+    ``failures`` are the entities that could not be read or rendered.
+    """
 
     def __init__(
-        self, connection: oracledb.Connection, sql: Statements, source: Source, model: ActiveModel, ids: Sequence[str]
+        self, connection: oracledb.Connection, schema: str, source: Source, model: ActiveModel, ids: Sequence[str]
     ) -> None:
         self._connection = connection
-        self._sql = sql
+        self._sql = Statements("backfill", schema)
         self._source = source
         self._model = model
+        self.failures: dict[str, OracleRagError] = {}
         began = time.monotonic()
         self.writes = self._rendered(ids)
         self._seconds = time.monotonic() - began
         self._passages = [model.passage_prefix + text for text in self._to_embed()]
+
+    def chunks(self, entities: int) -> int | None:
+        """Extrapolate the chunks of so many entities, embedded already or not; None where nothing could be read."""
+        if not self.writes:
+            return None
+        return round(sum(len(write.chunks) for write in self.writes) / len(self.writes) * entities)
 
     def tokens(self, entities: int) -> int | None:
         """Extrapolate the tokens that must be embedded to so many entities; None where nothing could be read."""
@@ -108,8 +118,11 @@ class _Sample:
         found = read(self._source, self._connection, ids) if ids else SourceRead({})
         for key, document in found.documents.items():
             entity = Claimed(0, self._source.name, key, (), ())
-            with contextlib.suppress(EntityError):  # it will be postponed; the others say what those cost that work
+            try:
                 writes.append(rendered(entity, self._source, document, limits=limits, fingerprint=fingerprint))
+            except EntityError as error:  # it will be postponed; the others say what those cost that work
+                self.failures[key] = error
+        self.failures |= found.failures
         return writes
 
     def _to_embed(self) -> list[str]:

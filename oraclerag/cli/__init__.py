@@ -21,16 +21,19 @@ from oraclerag.cli import (
     backfill,
     chunk,
     demo,
+    deploy,
     diagnose,
     doctor,
     evaluate,
     index,
     ingest,
+    init,
     local,
     mcp,
     model,
     provision,
     queue,
+    reembed,
     resolution,
     search,
     searches,
@@ -50,9 +53,10 @@ __all__ = ["app", "main"]
 
 # The order of --help is the order in which one meets the verbs.
 _ORDER = (
-    "demo", "local", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "worker", "queue",
-    "ingest", "resolution", "chunk", "search", "prompt", "ask", "diagnose", "mcp", "searches", "index", "audit", "why",
-    "evaluate", "wipe", "tenant", "security", "status", "doctor", "verify-oracle",
+    "demo", "local", "init", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "deploy",
+    "worker", "queue", "ingest", "resolution", "chunk", "search", "prompt", "ask", "diagnose", "mcp", "searches",
+    "index", "reembed", "audit", "why", "evaluate", "wipe", "tenant", "security", "status", "doctor",
+    "verify-oracle",
 )  # fmt: skip
 
 
@@ -75,15 +79,18 @@ app = typer.Typer(
 )
 for part in (
     demo,
+    init,
     provision,
     source,
     backfill,
+    deploy,
     worker,
     chunk,
     search,
     ask,
     diagnose,
     mcp,
+    reembed,
     audit,
     why,
     evaluate,

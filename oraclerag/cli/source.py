@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from oraclerag.cli import source_init
 from oraclerag.cli.options import FAILED, Json, Tenant, confirmed, opened, output
 
 if TYPE_CHECKING:
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["group", "register"]
 
-group = typer.Typer(name="source", help="What can be indexed: list, check, triggers.", no_args_is_help=True)
+group = typer.Typer(name="source", help="What can be indexed: init, list, check, triggers.", no_args_is_help=True)
+group.command("init")(source_init.init)
 
 
 def register(app: typer.Typer) -> None:

@@ -69,6 +69,10 @@ class Settings:
     embedding_provider: str = _setting("database", "embedding.provider", "ORACLERAG_EMBEDDING_PROVIDER")
     embedding_base_url: str | None = _setting(None, "embedding.base_url", "ORACLERAG_EMBEDDING_BASE_URL")
     embedding_api_key_env: str | None = _setting(None, "embedding.api_key_env", "ORACLERAG_EMBEDDING_API_KEY_ENV")
+    embedding_oci_profile: str = _setting("DEFAULT", "embedding.oci_profile", "ORACLERAG_EMBEDDING_OCI_PROFILE")
+    embedding_oci_compartment: str | None = _setting(
+        None, "embedding.oci_compartment", "ORACLERAG_EMBEDDING_OCI_COMPARTMENT"
+    )
     embedding_dimensions: int | None = _setting(
         None, "embedding.dimensions", "ORACLERAG_EMBEDDING_DIMENSIONS", low=1, high=65_535
     )
@@ -177,7 +181,8 @@ class Settings:
         """Read the settings.
 
         ``path`` is the configuration file; without it ``ORACLERAG_CONFIG`` names it, else ``oraclerag.toml`` in the
-        working directory is read if it exists. A keyword wins over the environment, which wins over the file.
+        working directory is read if it exists. A keyword wins over the environment, which wins over the file; where
+        ``sources`` are given, those of the file are not looked at.
         """
         named = path if path is not None else os.environ.get("ORACLERAG_CONFIG")
         file = Path(named) if named is not None else Path("oraclerag.toml")
@@ -199,11 +204,12 @@ class Settings:
                 if item.name == "ask_template":
                     folder = file.parent if place.endswith(f" in {file}") else Path()
                     values[item.name] = template_text(values[item.name], folder, place)
-        sources = tuple(
-            parse_source(name, declared, file.parent, f"[source.{name}] in {file}")
-            for name, declared in table(tree, "source", file).items()
-        )
-        sources = overrides.pop("sources", sources)
+        sources = overrides.pop("sources", None)
+        if sources is None:
+            sources = tuple(
+                parse_source(name, declared, file.parent, f"[source.{name}] in {file}")
+                for name, declared in table(tree, "source", file).items()
+            )
         budgets = overrides.pop("embedding_tenant_tokens", find(tree, TENANT_BUDGETS) or {})
         if overrides:
             raise ConfigurationError(f"There is no setting {min(overrides)!r}.")
