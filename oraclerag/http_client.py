@@ -142,12 +142,16 @@ def posted(
     unsaid: Unsaid,
     now: float | None = None,
     accept: str = "application/json",
+    auth: httpx.Auth | None = None,
 ) -> Iterator[httpx.Response]:
-    """Post JSON; gives the head of a 200, its body is read inside the block. Raises ProviderError for anything else."""
+    """Post JSON; gives the head of a 200, its body is read inside the block. Raises ProviderError for anything else.
+
+    ``auth`` says who asks where that is no ``key``.
+    """
     headers = {"Accept": accept}
     if key is not None:
         headers["Authorization"] = f"Bearer {key}"
-    with client.stream("POST", url, json=asked, headers=headers) as response:
+    with client.stream("POST", url, json=asked, headers=headers, auth=auth) as response:
         if response.status_code != httpx.codes.OK:
             tree = tree_of(body(response))
             raise failure(response.status_code, response.headers, tree, unsaid=unsaid, now=now)

@@ -42,20 +42,27 @@ def from_settings(
             raise ConfigurationError(
                 f"The environment variable {variable}, which embedding.api_key_env names, holds no key."
             )
-    elif provider.needs_key:
+    elif provider.needs_key and provider.dialect != "oci":
         raise ConfigurationError(
             f"{provider.name} wants a key: embedding.api_key_env (ORACLERAG_EMBEDDING_API_KEY_ENV) names the "
             f"environment variable that holds it."
         )
+    user = None
+    if provider.dialect == "oci":
+        from oraclerag.embed.oci import SignedByUser, oci_user
+
+        user = oci_user(settings.embedding_oci_profile)
     return OverHttp(
         name=model.name,
         dialect=provider.dialect,
-        base_url=settings.embedding_base_url or provider.base_url or "",
+        base_url=settings.embedding_base_url or provider.base_url or (user.endpoint if user is not None else ""),
         model=model.model,
         api_key=key,
         asked=model.asked,
         dimensions=dimensions,
         encoding_format=provider.encoding_format,
+        compartment=settings.embedding_oci_compartment or (user.tenancy if user is not None else ""),
+        auth=None if user is None else SignedByUser(user),
         timeout=settings.embedding_timeout,
         batch_items=settings.embedding_batch_items or provider.batch_items,
         batch_tokens=settings.embedding_batch_tokens or provider.batch_tokens,

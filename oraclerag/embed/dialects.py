@@ -20,13 +20,17 @@ __all__ = ["DIALECTS", "Asked"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A request: texts for one model; ``dimensions`` where it is to give fewer than it would."""
+    """A request: texts for one model; ``dimensions`` where it is to give fewer than it would.
+
+    ``compartment`` is the OCID of whom OCI writes the bill for.
+    """
 
     model: str
     texts: Sequence[str]
     kind: Kind
     dimensions: int | None = None
     encoding_format: bool = True
+    compartment: str = ""
 
 
 class _Interface(Protocol):
@@ -114,8 +118,29 @@ class _AlephAlpha:
         return Embedded(tuple(map(_vector, found)), _count(tree.get("num_tokens_prompt_total")))
 
 
+class _Oci:
+    """``POST /20231130/actions/embedText``: OCI Generative AI, which counts no tokens."""
+
+    path = "/20231130/actions/embedText"
+
+    def body(self, asked: Asked) -> dict[str, Any]:
+        return {
+            "inputs": list(asked.texts),
+            "servingMode": {"servingType": "ON_DEMAND", "modelId": asked.model},
+            "compartmentId": asked.compartment,
+            "inputType": "SEARCH_QUERY" if asked.kind == "query" else "SEARCH_DOCUMENT",
+            "truncate": "NONE",
+        }
+
+    def read(self, tree: Any, texts: int) -> Embedded:
+        found = _member(tree, "embeddings", list)
+        if len(found) != texts:
+            raise _wrong_number(len(found), texts)
+        return Embedded(tuple(map(_vector, found)))
+
+
 DIALECTS: Mapping[Dialect, _Interface] = MappingProxyType(
-    {"openai": _OpenAi(), "ollama": _Ollama(), "aleph-alpha": _AlephAlpha()}
+    {"openai": _OpenAi(), "ollama": _Ollama(), "aleph-alpha": _AlephAlpha(), "oci": _Oci()}
 )
 """The interfaces by name."""
 

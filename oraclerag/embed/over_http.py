@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+import httpx
+
 from oraclerag import http_client, telemetry
 from oraclerag.embed.batches import batches
 from oraclerag.embed.dialects import DIALECTS, Asked
@@ -26,6 +28,8 @@ __all__ = ["OverHttp"]
 
 # A token of what is tokenised as text is three bytes or more; a request is bounded by what may well be too much.
 _BYTES_PER_TOKEN = 3
+_BYTES_PER_NUMBER = 25  # of JSON
+_MANY_DIMENSIONS = 5120
 
 _HINTS: dict[type[ProviderError], str] = {
     ProviderUnavailable: "Check embedding.base_url, and embedding.timeout where vectors take long.",
@@ -41,8 +45,8 @@ class OverHttp:
     """Embeds with a model behind ``base_url``, which RAG_MODEL calls ``name``.
 
     ``asked`` are the dimensions that the model is asked for (None: its own), ``dimensions`` those that must come back.
-    ``timeout`` is in seconds without a byte. What failed is tried again as ``attempts`` says. ``now`` is the time in
-    seconds since 1970.
+    ``auth`` signs requests to OCI, which are for a ``compartment``. ``timeout`` is in seconds without a byte. What
+    failed is tried again as ``attempts`` says. ``now`` is the time in seconds since 1970.
     """
 
     name: str
@@ -53,6 +57,8 @@ class OverHttp:
     asked: int | None = None
     dimensions: int | None = None
     encoding_format: bool = True
+    compartment: str = ""
+    auth: httpx.Auth | None = field(default=None, repr=False)
     timeout: float = 30.0
     batch_items: int = 64
     batch_tokens: int = 100_000
@@ -76,9 +82,13 @@ class OverHttp:
         return base + DIALECTS[self.dialect].path
 
     def batches(self, texts: Sequence[str]) -> Iterator[slice]:
-        """Cut texts into what one request may hold, by items and by tokens, estimated at three bytes each."""
+        """Cut texts into what one request may hold, by items and by tokens, estimated at three bytes each.
+
+        However many are allowed, their vectors must be no longer than an answer may be.
+        """
         sizes = [len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1 for text in texts]
-        return batches(sizes, most_items=self.batch_items, most_tokens=self.batch_tokens)
+        most = http_client.MAX_BODY // (_BYTES_PER_NUMBER * (self.dimensions or _MANY_DIMENSIONS))
+        return batches(sizes, most_items=max(min(self.batch_items, most), 1), most_tokens=self.batch_tokens)
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Embedded:
         """Ask once for all of them, again where that may help.
@@ -130,13 +140,20 @@ class OverHttp:
             kind=kind,
             dimensions=self.asked,
             encoding_format=self.encoding_format,
+            compartment=self.compartment,
         )
         unsaid = Unsaid(secrets=() if self.api_key is None else (self.api_key,), texts=texts)
         with (
             http_client.transport(),
             http_client.client(self.url, timeout=self.timeout) as client,
             http_client.posted(
-                client, self.url, interface.body(asked), key=self.api_key, unsaid=unsaid, now=self.now()
+                client,
+                self.url,
+                interface.body(asked),
+                key=self.api_key,
+                unsaid=unsaid,
+                now=self.now(),
+                auth=self.auth,
             ) as response,
         ):
             tree = http_client.tree_of(http_client.body(response))

@@ -41,7 +41,7 @@ __all__ = [
 
 DATABASE = "database"
 Kind = Literal["query", "passage"]
-Dialect = Literal["openai", "ollama", "aleph-alpha"]
+Dialect = Literal["openai", "ollama", "aleph-alpha", "oci"]
 
 _ALWAYS_FITS = 4002  # tokens: what a chunk has at most, byte by byte, with two special ones
 _LONGEST_NAME = 100
@@ -95,6 +95,7 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
                 "ollama", dialect="ollama", base_url="http://localhost:11434", needs_key=False, batch_items=32,
                 batch_tokens=20_000,
             ),
+            Provider("oci", dialect="oci", batch_items=96),  # the most of a request
             Provider("openai-compatible", needs_key=False, batch_items=32, batch_tokens=50_000),
         )
     }
@@ -118,13 +119,15 @@ KNOWN: tuple[KnownExternal, ...] = (
     ),
     KnownExternal("ollama", "bge-m3", 1024, 8192),
     KnownExternal("ollama", "all-minilm", 384, 256),
+    KnownExternal("oci", "cohere.embed-multilingual-v3.0", 1024, 512),
+    KnownExternal("oci", "cohere.embed-multilingual-light-v3.0", 384, 512),
+    KnownExternal("oci", "cohere.embed-english-v3.0", 1024, 512),
+    KnownExternal("oci", "cohere.embed-english-light-v3.0", 384, 512),
 )  # fmt: skip
 
 _REFUSED = {
     "anthropic": "Anthropic has no endpoint for embeddings of its own; take one of {names}, or embed in the database "
     "(the default).",
-    "oci": "The OpenAI-compatible endpoint of OCI Generative AI has no embeddings, and its own interface takes signed "
-    "requests. A gateway in front of it that speaks OpenAI's API goes as openai-compatible.",
 }
 
 

@@ -40,6 +40,7 @@ class FakeLlm:
     url: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
     hung_up: threading.Event = field(default_factory=threading.Event)
 
     def next(self, asked: dict[str, Any]) -> Reply:
@@ -63,7 +64,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         fake = self.server.fake
-        fake.asked.append({"path": self.path} | json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        fake.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
+        fake.asked.append({"path": self.path} | json.loads(fake.bodies[-1]))
         fake.headers.append({name.lower(): value for name, value in self.headers.items()})
         reply = fake.next(fake.asked[-1])
         body = reply.body(fake.asked[-1]) if callable(reply.body) else reply.body

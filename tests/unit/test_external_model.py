@@ -69,7 +69,7 @@ def test_what_gives_other_vectors_or_chunks_has_another_identity() -> None:
     assert external_model(settings(timeout=9.0)).identity(1536) == ones[0].identity(1536)
 
 
-@pytest.mark.parametrize(("provider", "hint"), [("anthropic", "no endpoint"), ("oci", "gateway"), ("openia", "openai")])
+@pytest.mark.parametrize(("provider", "hint"), [("anthropic", "no endpoint"), ("openia", "openai")])
 def test_a_provider_that_there_is_not_is_refused_with_a_hint(provider: str, hint: str) -> None:
     with pytest.raises(EmbeddingProviderNotSupported) as caught:
         from_settings(settings(provider))

@@ -33,7 +33,7 @@ from oraclerag.source import from_settings
 from tests.acceptance.test_cli import Shell
 from tests.local.conftest import Account
 from tests.local.write_path.tracker import TABLES, TASK, Tracker
-from tests.unit.fake_embeddings import fake_embeddings, openai, refusal, said, texts_sent, vector_of
+from tests.unit.fake_embeddings import Answer, fake_embeddings, openai, refusal, said, texts_sent, vector_of
 from tests.unit.fake_llm import KEY, FakeLlm, Reply
 
 pytestmark = pytest.mark.one_size
@@ -353,7 +353,8 @@ def test_neither_texts_nor_keys_are_logged(
         return refusal(400, "invalid_request", f"Bearer {KEY} sent me {asked['input'][0]}")
 
     with caplog.at_level(logging.DEBUG):
-        for number, answer in enumerate((openai, indiscreet, refusal(401, None, f"{KEY} is no key")), 1):
+        answers: list[Answer] = [openai, indiscreet, refusal(401, None, f"{KEY} is no key")]
+        for number, answer in enumerate(answers, 1):
             tracker.task(number, f"hush {number}", description="and hush again, for this is a secret of this house")
             tracker.enqueue(number)
             endpoint.replies[:] = [answer, refusal(503)]
