@@ -12,16 +12,18 @@ The modules are the verbs of the path:
 * ``answer``: ``reduce``, what a follow-up means and what of a question is worth searching for → ``search`` →
   ``prompt`` → ``generate`` → ``cite``; ``anchors`` are how an answer names its sources. ``diagnose``: a report of
   Oracle → what is known of it. ``searches`` is the log of what was asked.
-* around it: ``propose``, a source for a table that is there; ``provision`` with ``schema``, ``model`` and ``index``, ``setup``, its dry run
-  and its scripts for a DBA;
-  ``deploy``, a changed configuration; ``reembed``, which switches models; ``security``; to look at sources, chunks, the queue and all of it ``check``, ``preview``, ``queue``, ``status`` and
-  ``doctor``, its long form; ``operations``, ``inspection`` and ``asking``, which are such methods of ``rag``.
+* around it: ``propose``, a source for a table that is there; ``provision`` with ``schema``, ``model`` and ``index``,
+  ``setup``, its dry run and its scripts for a DBA; ``deploy``, a changed configuration; ``reembed``, which switches
+  models; ``security``; ``tenants``, who comes and goes; ``wipe``, to begin anew; to look at sources, chunks, the
+  queue and all of it ``check``, ``preview``, ``queue``, ``status`` and ``doctor``, its long form; ``operations``,
+  ``inspection`` and ``asking``, which are such methods of ``rag``.
 * to measure all that: ``evaluate``.
 * surface: ``rag``, the object a program holds; ``cli``, ``console`` and ``pages``; ``demo``, ``testing`` and
   ``integrations``.
 * beneath: ``records`` and ``reports``; ``error_codes`` and ``envelope``, what a text says and is about,
   ``function_words``, what says nothing; ``config``, ``database``, ``http_client`` and ``statements``; ``in_force``,
-  what holds for all workers; ``errors``, ``log``, ``telemetry``, ``heartbeat`` and ``outage``.
+  what holds for all workers; ``errors``, ``log``, ``telemetry``, ``heartbeat`` and ``outage``;
+  ``metrics``, a worker's page of them.
 * to be sure: ``local``, the local database; ``replay``, what a real one answers; ``plans``, how it came to it.
 
 The public names are loaded when they are first used, so that importing the package, and ``oraclerag --help``, stay
@@ -54,16 +56,22 @@ if TYPE_CHECKING:
         Citation,
         Document,
         DrainReport,
+        ExportReport,
         Hit,
         LoggedHit,
         LoggedSearch,
+        OnboardReport,
         Passage,
         Prompt,
+        RemovalReport,
         Resolution,
         SearchResult,
         SourceKey,
         StoredChunk,
+        TenantReport,
+        TenantSummary,
         Turn,
+        WipeReport,
     )
     from oraclerag.scope import Scope
     from oraclerag.search import SearchOptions
@@ -87,18 +95,21 @@ __all__ = [
     "Document",
     "DrainReport",
     "Envelope",
+    "ExportReport",
     "Finding",
     "Hit",
     "IngestReport",
     "IngestedFile",
     "LoggedHit",
     "LoggedSearch",
+    "OnboardReport",
     "OracleRagError",
     "Passage",
     "Prompt",
     "Prompting",
     "QueueStatus",
     "Rag",
+    "RemovalReport",
     "Resolution",
     "Scope",
     "SearchOptions",
@@ -108,8 +119,11 @@ __all__ = [
     "Settings",
     "SourceKey",
     "StoredChunk",
+    "TenantReport",
+    "TenantSummary",
     "Tracking",
     "Turn",
+    "WipeReport",
     "__version__",
 ]
 
@@ -128,18 +142,21 @@ _MODULES = {
     "Document": "records",
     "DrainReport": "records",
     "Envelope": "envelope",
+    "ExportReport": "records",
     "Finding": "doctor",
     "Hit": "records",
     "IngestReport": "ingest",
     "IngestedFile": "ingest",
     "LoggedHit": "records",
     "LoggedSearch": "records",
+    "OnboardReport": "records",
     "OracleRagError": "errors",
     "Passage": "records",
     "Prompt": "records",
     "Prompting": "answer",
     "QueueStatus": "queue",
     "Rag": "rag",
+    "RemovalReport": "records",
     "Resolution": "records",
     "Scope": "scope",
     "SearchOptions": "search",
@@ -149,8 +166,11 @@ _MODULES = {
     "Settings": "config",
     "SourceKey": "records",
     "StoredChunk": "records",
+    "TenantReport": "records",
+    "TenantSummary": "records",
     "Tracking": "track",
     "Turn": "records",
+    "WipeReport": "records",
 }
 
 

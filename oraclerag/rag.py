@@ -24,6 +24,7 @@ from oraclerag import recheck as rechecking
 from oraclerag import track as tracking
 from oraclerag import triggers as triggering
 from oraclerag import wait as waiting
+from oraclerag import wipe as wiping
 from oraclerag import worker as working
 from oraclerag.chunk import Limits, chunks, storable
 from oraclerag.config import Settings
@@ -47,11 +48,14 @@ from oraclerag.records import (
     Resolution,
     SourceKey,
     Visibility,
+    WipeReport,
 )
 from oraclerag.resolution import Resolutions
 from oraclerag.scope import Scope
 from oraclerag.search import Searcher
 from oraclerag.source import FunctionSource, Reader, Source, built_in, from_settings
+from oraclerag.tenants import Tenants
+from oraclerag.tenants.place import Place
 
 if TYPE_CHECKING:
     import oracledb
@@ -282,6 +286,41 @@ class Rag(Operations):
             )
             for one in self._chosen(source)
         ]
+
+    def wipe(
+        self,
+        *,
+        source: str | None = None,
+        tenant: str | None = None,
+        collection: str | None = None,
+        announce: bool = False,
+        dry_run: bool = False,
+        wait: float = 60.0,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> WipeReport:
+        """Empty the index of a source, tenant or collection, of what is all of these, or without any of everything.
+
+        Chunks, documents and what is remembered of them go; tables of applications, files and resolutions stay, so
+        :meth:`backfill` has all of it made anew. ``announce`` enqueues each entity in the transaction that empties it.
+        ``dry_run`` counts only. What workers hold is waited for, ``wait`` seconds (0 to 86,400). Texts in the search
+        log that quote it go too. Commits, in slices; what was interrupted is run again. Raises InputError, Contention
+        where workers hold something for longer, RowsHidden.
+        """
+        self._require_tables()
+        try:
+            return wiping.wipe(
+                self.database, self._sources, source=source, tenant=tenant, collection=collection, announce=announce,
+                dry_run=dry_run, wait=wait, on_progress=on_progress,
+            )  # fmt: skip
+        finally:
+            self._searcher.forget()
+
+    @property
+    def tenants(self) -> Tenants:
+        """The tenants of the installation: list, onboard, verify, export, remove."""
+        self._require_tables()
+        place = Place(self.database, self.settings, self._sources, functools.partial(self.search, log=False))
+        return Tenants(place, functools.partial(self.work, once=True))
 
     def drain(self) -> DrainReport:
         """Work off one batch of the queue; an empty report means that nothing waits.

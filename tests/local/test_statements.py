@@ -28,10 +28,17 @@ NAMES = {
     "entities": "e.SOURCE_TYPE = :one_source",
     "filter": "d.SOURCE_TYPE = :one_source AND d.TENANT_ID = :one_tenant",
     "ids": ":id0, :id1",
+    "history": ":source0",
+    "key": "FILE_ID",
     "keys": "(:type0, :key0), (:type1, :key1)",
+    "latencies": "MAX(q.SECONDS) AS SLOWEST",
     "model": "TINY_1A2B3C4D",
     "names": ":name0, :name1",
+    "no_vectors": "EMBEDDING",
+    "own": "s.TENANT_ID = :scope_tenant",
+    "own_table": "RAG_FILE",
     "package": "DBMS_VECTOR",
+    "part": "s.KIND",
     "partitions": "10",
     "seen": "SELECT s.RESOLUTION_ID FROM RAG_RESOLUTION s WHERE s.TENANT_ID = :scope_tenant",
     "source": ":source",
@@ -40,6 +47,12 @@ NAMES = {
     "type": "VECTOR(384, FLOAT32)",
     "types": ":type0, :type1",
     "wanted": "SELECT SOURCE_ID, TENANT_ID FROM RAG_ENTITY",
+    "which": "e.SOURCE_TYPE = :one_source",
+}
+NAMES_OF = {
+    ("evaluate", "seen"): "s.TENANT_ID = :scope_tenant",
+    ("searches", "seen"): "s.TENANT_ID = :scope_tenant",
+    ("searches", "which"): "s.TENANT_ID = :one_tenant",
 }
 
 
@@ -88,7 +101,8 @@ def understand(connection: oracledb.Connection, text: str) -> None:
 @pytest.mark.parametrize(("stem", "name"), cases())
 def test_a_statement_is_understood(stem: str, name: str, owner: oracledb.Connection, module_account: Account) -> None:
     text = _sections(stem)[name]
-    marks = {mark: NAMES[mark] for mark in re.findall(r"/\*([a-z_]+)\*/", text) if mark != "schema"}
+    found = set(re.findall(r"/\*([a-z_]+)\*/", text)) - {"schema"}
+    marks = {mark: NAMES_OF.get((stem, mark)) or NAMES[mark] for mark in found}
     understand(owner, Statements(stem, module_account.user).with_names(name, **marks))
 
 

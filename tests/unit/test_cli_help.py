@@ -13,14 +13,15 @@ from oraclerag import __version__
 from oraclerag.cli import app
 
 VERBS = [
-    "demo", "local", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "worker", "queue",
+    "demo", "local", "init", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "deploy",
+    "worker", "queue",
     "ingest", "resolution", "chunk", "search", "prompt", "ask", "diagnose", "mcp", "searches", "index", "audit", "why",
     "evaluate", "wipe", "tenant", "security", "status", "doctor",
 ]  # fmt: skip
 GROUPS = {
     "local": ["start", "stop", "status", "reset"],
     "model": ["fetch", "build", "load", "register", "use", "list", "verify", "drop"],
-    "source": ["list", "check", "triggers"],
+    "source": ["init", "list", "check", "triggers"],
     "queue": ["status", "list", "retry", "purge"],
     "ingest": ["docs", "diagnostics"],
     "resolution": ["add", "list", "show", "validate", "remove"],
