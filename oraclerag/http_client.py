@@ -142,6 +142,7 @@ def posted(
     unsaid: Unsaid,
     now: float | None = None,
     accept: str = "application/json",
+    until: float | None = None,
     auth: httpx.Auth | None = None,
 ) -> Iterator[httpx.Response]:
     """Post JSON; gives the head of a 200, its body is read inside the block. Raises ProviderError for anything else.
@@ -153,7 +154,7 @@ def posted(
         headers["Authorization"] = f"Bearer {key}"
     with client.stream("POST", url, json=asked, headers=headers, auth=auth) as response:
         if response.status_code != httpx.codes.OK:
-            tree = tree_of(body(response))
+            tree = tree_of(body(response, until=until))
             raise failure(response.status_code, response.headers, tree, unsaid=unsaid, now=now)
         yield response
 
@@ -166,10 +167,15 @@ def tree_of(data: bytes | str) -> Any:
         return None
 
 
-def body(response: httpx.Response) -> bytes:
-    """Read an answer to its end. Raises ProviderAnswerInvalid where there is none."""
+def body(response: httpx.Response, *, until: float | None = None) -> bytes:
+    """Read an answer to its end. Raises ProviderAnswerInvalid where there is none.
+
+    What has not come by ``until`` (of time.monotonic) is not waited for, whatever else comes: ProviderUnavailable.
+    """
     parts, size = [], 0
     for part in response.iter_bytes():
+        if until is not None and time.monotonic() > until:
+            raise ProviderUnavailable("The endpoint did not answer in time (it writes, but too slowly).")
         size += len(part)
         if size > MAX_BODY:
             raise ProviderAnswerInvalid(f"The endpoint answered more than {MAX_BODY:,} bytes.")

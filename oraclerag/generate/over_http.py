@@ -39,10 +39,10 @@ T = TypeVar("T")
 class OverHttp:
     """Writes answers with a language model behind ``base_url``, which lies before ``/chat/completions``.
 
-    ``timeout`` is in seconds without a byte; ``max_tokens`` limits an answer. What failed is tried again as
-    ``attempts`` says, while no text has come: what was passed on is not taken back. A parameter that the model does not
-    know is left out from then on (``refused``), ``max_tokens`` is called ``max_completion_tokens``. ``now`` is the time
-    in seconds since 1970.
+    ``timeout`` is in seconds: without a byte of an answer that is streamed, for all of one that is not. ``max_tokens``
+    limits an answer. What failed is tried again as ``attempts`` says, while no text has come: what was passed on is not
+    taken back. A parameter that the model does not know is left out from then on (``refused``), ``max_tokens`` is
+    called ``max_completion_tokens``. ``now`` is the time in seconds since 1970.
     """
 
     base_url: str
@@ -89,8 +89,9 @@ class OverHttp:
                 log.event(_LOGGER, logging.WARNING, "parameter", f"The model takes no {error.parameter}.")
 
     def _once(self, prompt: Prompt) -> Generation:
-        with http_client.transport(), self._asked(prompt, stream=False) as response:
-            return self._whole(response, self._unsaid(prompt))
+        until = time.monotonic() + self.timeout
+        with http_client.transport(), self._asked(prompt, stream=False, until=until) as response:
+            return self._whole(response, self._unsaid(prompt), until)
 
     def _pieces(self, prompt: Prompt) -> Pieces[str, None, Generation]:
         with self._answered(lambda: self._begun(prompt)) as reading:
@@ -103,19 +104,20 @@ class OverHttp:
     def _begun(self, prompt: Prompt) -> _Reading:
         """Ask, and read until text has come or the stream is at its end."""
         with contextlib.ExitStack() as stack:
+            until = time.monotonic() + self.timeout
             with http_client.transport():
-                response = stack.enter_context(self._asked(prompt, stream=True))
+                response = stack.enter_context(self._asked(prompt, stream=True, until=until))
                 unsaid = self._unsaid(prompt)
                 if "text/event-stream" in response.headers.get("content-type", "").lower():
                     reading = _Reading(self, response, unsaid)
                 else:  # an error, or a gateway that does not stream
-                    reading = _Reading(self, response, unsaid, self._whole(response, unsaid))
+                    reading = _Reading(self, response, unsaid, self._whole(response, unsaid, until))
             reading.first = reading.piece()
             reading.stack = stack.pop_all()
         return reading
 
     @contextlib.contextmanager
-    def _asked(self, prompt: Prompt, *, stream: bool) -> Iterator[httpx.Response]:
+    def _asked(self, prompt: Prompt, *, stream: bool, until: float) -> Iterator[httpx.Response]:
         """Send the request; gives the answer's head, its body is read inside the block. Raises ProviderError."""
         asked: dict[str, Any] = {
             "model": self.model,
@@ -133,13 +135,20 @@ class OverHttp:
         with (
             http_client.client(url, timeout=self.timeout) as client,
             http_client.posted(
-                client, url, asked, key=self.api_key, unsaid=self._unsaid(prompt), now=self.now(), accept=accept
+                client,
+                url,
+                asked,
+                key=self.api_key,
+                unsaid=self._unsaid(prompt),
+                now=self.now(),
+                accept=accept,
+                until=until,
             ) as response,
         ):
             yield response
 
-    def _whole(self, response: httpx.Response, unsaid: Unsaid) -> Generation:
-        tree = tree_of(http_client.body(response))
+    def _whole(self, response: httpx.Response, unsaid: Unsaid, until: float) -> Generation:
+        tree = tree_of(http_client.body(response, until=until))
         error = self.error_inside(tree, response, unsaid)
         if error is not None:
             raise error

@@ -6,7 +6,7 @@ import contextlib
 import http.server
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +24,7 @@ class Reply:
     ``cut`` promises more than it gives; ``waits_for_the_end`` keeps the connection until the other side hangs up.
     """
 
-    body: bytes | Sequence[bytes] | Callable[[dict[str, Any]], bytes] = b""
+    body: bytes | Iterable[bytes] | Callable[[dict[str, Any]], bytes] = b""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
@@ -69,7 +69,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         fake.headers.append({name.lower(): value for name, value in self.headers.items()})
         reply = fake.next(fake.asked[-1])
         body = reply.body(fake.asked[-1]) if callable(reply.body) else reply.body
-        pieces = [body] if isinstance(body, bytes) else list(body)
+        pieces = [body] if isinstance(body, bytes) else body
         self.send_response(reply.status)
         if reply.cut:
             self.send_header("Content-Length", "1000000")

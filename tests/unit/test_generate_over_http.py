@@ -8,6 +8,7 @@ import json
 import logging
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -168,6 +169,25 @@ def test_an_endpoint_that_says_nothing_is_given_up() -> None:
         with pytest.raises(errors.ProviderUnavailable, match=r"in time \(ReadTimeout\)"):
             generator.generate(prompt())
         held.set()
+
+
+@pytest.mark.parametrize("status", [200, 503])
+@pytest.mark.parametrize("streamed", [False, True])
+def test_who_writes_too_slowly_is_given_up(status: int, streamed: bool) -> None:
+    """The endpoint writes for ever, never silent for long: what is not streamed must be there in time as a whole."""
+    ended = threading.Event()
+
+    def slow() -> Iterator[bytes]:
+        while not ended.wait(0.02):
+            yield b" "
+
+    reply = Reply(b"", status, JSON)
+    reply.body = slow()  # is never at its end
+    with fake_llm(reply) as server:
+        generator = over_http(server, timeout=0.1, attempts=waits([], most=1))
+        with pytest.raises(errors.ProviderUnavailable, match="in time"):
+            list(generator.stream(prompt())) if streamed else generator.generate(prompt())
+        ended.set()
 
 
 def test_what_fails_twice_is_asked_three_times(caplog: pytest.LogCaptureFixture) -> None:
