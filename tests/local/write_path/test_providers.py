@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import logging
+import random
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -366,6 +369,57 @@ def test_neither_texts_nor_keys_are_logged(
     assert [field for field in fields if "hush" in field or "secret of" in field or KEY in field] == []
     (tokens,) = (vars(record)["tokens"] for record in caplog.records if vars(record).get("action") == "batch")
     assert tokens == tracker.scalar("SELECT SUM(TOKENS) FROM RAG_USAGE") > 0
+
+
+def test_every_vector_is_that_of_its_text_whoever_writes_and_whatever_fails(
+    tracker: Tracker, endpoint: FakeLlm
+) -> None:
+    """Two workers, a provider that fails now and then, and texts that change while they are embedded."""
+    luck = random.Random(7)
+    configured(tracker, sources=(NOTE,), batch_size=4, poll_interval=0.05)
+    for number in range(12):
+        tracker.task(number, f"Title {number}", "Some text of it.", status="acme")
+    tracker.enqueue(*range(12), source="note", tenant="acme")
+
+    def moody(asked: dict[str, Any]) -> Reply:
+        return refusal(503, **{"Retry-After": "0"}) if luck.random() < 0.3 else openai(asked)
+
+    endpoint.replies[:] = [moody]
+    ended = threading.Event()
+    failures: list[BaseException] = []
+
+    def worker() -> None:
+        state = WorkerState()
+        while not ended.is_set():
+            try:
+                tracker.drain(state=state)
+            except ProviderError:
+                continue
+            except BaseException as error:  # noqa: BLE001 - told by the test
+                failures.append(error)
+                return
+
+    workers = [threading.Thread(target=worker) for _ in range(2)]
+    for one in workers:
+        one.start()
+    for change in range(8):
+        tracker.sql(
+            "UPDATE task SET description = :text WHERE MOD(id, 4) = :turn", text=f"Text {change}.", turn=change % 4
+        )
+        for number in range(change % 4, 12, 4):
+            tracker.enqueue(number, source="note", tenant="acme")
+    while tracker.scalar("SELECT COUNT(*) FROM RAG_DIRTY") and not failures:
+        tracker.connection.rollback()
+        time.sleep(0.02)
+    ended.set()
+    for one in workers:
+        one.join()
+    assert failures == []
+    rows = tracker.sql("SELECT SOURCE_ID, CONTENT, EMBEDDING FROM RAG_CHUNK ORDER BY TO_NUMBER(SOURCE_ID)")
+    assert [int(source_id) for source_id, _, _ in rows] == list(range(12))
+    for source_id, content, vector in rows:
+        assert f"Text {4 + int(source_id) % 4}." in content
+        assert list(vector) == pytest.approx(vector_of(content), abs=1e-6)
 
 
 # -- who pays -----------------------------------------------------------------------------------------------------------
