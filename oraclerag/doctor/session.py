@@ -114,7 +114,7 @@ def pre_authenticated_request(look: Look) -> Verdict:
     text = look.settings.par_expires_at
     if text is None:
         return ok("no pre-authenticated request is configured (model.par_expires_at)")
-    renew = "`terraform apply` in terraform/ makes a new one; then set model.par_expires_at (ORACLERAG_PAR_EXPIRES_AT)."
+    renew = "`terraform apply -var par_serial=N`, with another number, makes a new one; then set model.par_expires_at."
     ends = dt.datetime.fromisoformat(text)
     if ends.tzinfo is None:
         ends = ends.replace(tzinfo=dt.UTC)
