@@ -25,7 +25,12 @@ from oraclerag.resolution import Resolutions
 from oraclerag.source import from_settings
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "terraform" / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 SCRIPTS = [ROOT / "compose.dev.yml", *sorted((ROOT / "sql").rglob("*.sql"))]
 COMMANDS = typer.main.get_group(app)
 
