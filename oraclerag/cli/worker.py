@@ -15,10 +15,12 @@ import typer
 
 from oraclerag import log
 from oraclerag.cli.options import FAILED, UNHEALTHY, Json, configuration, opened, output, settings
+from oraclerag.cli.worker_metrics import Metrics
 from oraclerag.errors import OracleRagError
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
+    from oraclerag.heartbeat import State
     from oraclerag.rag import Rag
     from oraclerag.records import DrainReport
 
@@ -66,6 +68,17 @@ def worker(
     max_age: Annotated[
         float, typer.Option("--max-age", metavar="SECONDS", min=1, help="How old a heartbeat may be, for --check.")
     ] = 120.0,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option("--metrics-port", metavar="PORT", min=1, max=65535, help="Serve metrics for Prometheus there."),
+    ] = None,
+    metrics_host: Annotated[
+        str, typer.Option("--metrics-host", metavar="HOST", help="The interface for it; 0.0.0.0 stands for all.")
+    ] = "127.0.0.1",
+    metrics_coverage: Annotated[
+        float,
+        typer.Option("--metrics-coverage", metavar="SECONDS", min=0, help="Count what is missing so often; 0: never."),
+    ] = 3600.0,
     log_format: Annotated[log.Format, typer.Option("--log-format", help="How the log on stderr is written.")] = "text",
     log_level: Annotated[log.Level, typer.Option("--log-level", help="From which level on.")] = "info",
     parent: Annotated[int | None, typer.Option("--parent", hidden=True)] = None,
@@ -87,11 +100,12 @@ def worker(
         "lease": lease,
         "max_attempts": max_attempts,
     }
+    metrics = Metrics(metrics_port, metrics_host, metrics_coverage).for_each(concurrency)
     with log.shown(log_format, log_level) as formatter, _explained(plain=log_format == "text"):
         left = screen.say if log_format == "text" else _log_left
         line = _ending_line(formatter)
         if concurrency == 1:
-            _one(screen, overrides, line, left, once, wait_for_database, heartbeat, parent)
+            _one(screen, overrides, line, left, once, wait_for_database, heartbeat, parent, metrics)
             return
         settings(**overrides)  # what is wrong with them is said once
         options = [f"--{name.replace('_', '-')}={value}" for name, value in overrides.items() if value is not None]
@@ -99,7 +113,7 @@ def worker(
         options += ["--once"] if once else []
         options += ["--wait-for-database"] if wait_for_database else []
         options += ["--json"] if json else []
-        _several(concurrency, options, line, left, once, heartbeat)
+        _several(concurrency, options, line, left, once, heartbeat, metrics)
 
 
 def _one(
@@ -111,6 +125,7 @@ def _one(
     patient: bool,
     heartbeat: Path | None,
     parent: int | None,
+    metrics: Metrics,
 ) -> None:
     """Work in this process; with ``parent`` it ends with that process, also where that was killed."""
     from oraclerag.cli.ending import Ending
@@ -122,11 +137,17 @@ def _one(
     def on_batch(report: DrainReport) -> None:
         if report.claimed:
             pulse.batch()
+        metrics.batch(report)
         if screen.json and (report.claimed or report.paused):
             screen.data(report, indent=None)
 
-    with opened(**overrides) as rag, Ending(line, parent=parent) as ending:
-        rag.work(ending, once=once, patient=patient, on_batch=on_batch, on_beat=pulse.beat)
+    def on_beat(state: State) -> None:
+        pulse.beat(state)
+        metrics.beat(state)
+
+    with opened(**overrides) as rag, contextlib.ExitStack() as stack, Ending(line, parent=parent) as ending:
+        metrics.serve(rag, stack)
+        rag.work(ending, once=once, patient=patient, on_batch=on_batch, on_beat=on_beat)
         if once and parent is None and not ending.is_set():  # else the one that started it says what is left
             _say_what_is_left(left, rag)
 
@@ -138,6 +159,7 @@ def _several(
     left: Callable[[str], object],
     once: bool,
     heartbeat: Path | None,
+    metrics: Metrics,
 ) -> None:
     """Work in several processes; a signal is handed on to all."""
     from oraclerag.cli.ending import Ending
@@ -159,6 +181,7 @@ def _several(
 
         def command(number: int, again: bool) -> list[str]:
             more = [f"--heartbeat={pulses[number]}"] if pulses else []
+            more += metrics.options(number)
             # the one that is started again may meet the outage in which it died
             return base + more + (["--wait-for-database", "--initial-delay=0"] if again and not once else [])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from oraclerag.queue.choice import Choice
+from oraclerag.queue.glance import Glance, Waiting, glance
 from oraclerag.queue.listing import ErrorGroup, QueueRow, errors, rows
 from oraclerag.queue.status import Backlog, Lag, PausedSource, QueueState, QueueStatus, status
 from oraclerag.queue.upkeep import PurgeReport, RetryReport, compact, purge, retry
@@ -11,6 +12,7 @@ __all__ = [
     "Backlog",
     "Choice",
     "ErrorGroup",
+    "Glance",
     "Lag",
     "PausedSource",
     "PurgeReport",
@@ -18,8 +20,10 @@ __all__ = [
     "QueueState",
     "QueueStatus",
     "RetryReport",
+    "Waiting",
     "compact",
     "errors",
+    "glance",
     "purge",
     "retry",
     "rows",

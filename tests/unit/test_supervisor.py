@@ -14,6 +14,7 @@ import pytest
 
 from oraclerag.cli.supervisor import CRASHED, Supervisor
 from oraclerag.cli.worker import _several
+from oraclerag.cli.worker_metrics import Metrics
 from oraclerag.heartbeat import Heartbeat, Pulse, read, write
 
 
@@ -224,7 +225,7 @@ def test_workers_take_no_module_from_the_working_directory(tmp_path: Path, monke
         return [0]
 
     monkeypatch.setattr(Supervisor, "run", run)
-    _several(1, [], lambda: None, lambda _: None, False, None)
+    _several(1, [], lambda: None, lambda _: None, False, None, Metrics())
     (tmp_path / "json.py").write_text("raise SystemExit(99)")
     ended = subprocess.run([*commands[0], "--help"], cwd=tmp_path, capture_output=True, check=False)
     assert ended.returncode == 0, ended
