@@ -21,7 +21,7 @@ from oraclerag.errors import Contention, MissingTenant
 from oraclerag.records import NO_TENANT, Claimed, Held
 from oraclerag.statements import Statements
 
-__all__ = ["Claim", "Postponed", "Queue", "Turn", "Turns"]
+__all__ = ["Claim", "Postponed", "Queue", "Turn", "Turns", "picking"]
 
 CRASHED = "CRASHED"
 _UNIQUE = "ORA-00001"
@@ -416,6 +416,11 @@ class Queue:
         """Run a statement for every row of binds."""
         if rows:
             cursor.executemany(self._sql[name], list(rows))
+
+
+def picking(schema: str) -> str:
+    """Give the statement that a claim picks its rows with, for who looks at its plan."""
+    return Statements("claim", schema)["pick"]
 
 
 def _locked(cursor: oracledb.Cursor, queries: Iterable[tuple[str, dict[str, Any]]], limit: int) -> list[_Row]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -90,6 +90,13 @@ class Inspection(Asking):
         answer. Reads alone, and raises nothing: what cannot be looked at is a finding too.
         """
         return examining.examine(self.database, self._sources, heartbeat=heartbeat, probe=probe)
+
+    def probe(self, *, said: Callable[[str], None] = lambda _: None) -> tuple[examining.Measurement, ...]:
+        """Measure on this database what documentation does not say; what cannot be measured is unknown.
+
+        A table of its own is made for it and dropped at the end; ``said`` is told its name before.
+        """
+        return examining.measure(self.database, said=said)
 
     def why(
         self,

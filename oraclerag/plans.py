@@ -99,6 +99,11 @@ def read_rows(rows: Iterable[Mapping[str, Any]]) -> list[PlanRow]:
     return sorted(read, key=lambda row: row.id)
 
 
+def uses(rows: Iterable[PlanRow], index: str) -> bool:
+    """Whether a plan reads an index (its name as the dictionary writes it)."""
+    return any(row.name == index for row in rows)
+
+
 def vector_access(rows: Sequence[PlanRow], table: str) -> VectorAccess:
     """Tell how a plan reads ``table`` (its name as the dictionary writes it) for a search by distance.
 

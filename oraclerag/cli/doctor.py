@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,7 +11,7 @@ from oraclerag.cli.options import UNHEALTHY, Json, opened, output
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
-    from oraclerag.doctor import DoctorReport, Finding
+    from oraclerag.doctor import DoctorReport, Finding, Measurement
 
 __all__ = ["register", "show"]
 
@@ -27,21 +27,62 @@ def doctor(
     heartbeat: Annotated[
         Path | None, typer.Option("--heartbeat", metavar="FILE", help="Of a worker on this host: is it alive?")
     ] = None,
+    probe: Annotated[
+        bool,
+        typer.Option("--probe", help="Also measure what documentation does not say, on a table that is dropped again."),
+    ] = False,
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", metavar="FILE", help="With --probe: write the answers there, as Markdown."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Look at everything that can be wrong, and say what to type.
 
     Exit code 3 where a check fails. What is unknown says how it can be known.
     """
+    if file is not None and not probe:
+        raise typer.BadParameter("--file writes what --probe measures.")
     screen = output(json)
+    measured: tuple[Measurement, ...] = ()
     with opened() as rag:
-        report = rag.doctor(heartbeat=heartbeat)
+        report = rag.doctor(heartbeat=heartbeat, probe=probe)
+        if probe and "connection" not in _failed(report):
+            measured = rag.probe(said=screen.say)
+    if file is not None and measured:
+        from oraclerag.doctor import write_record
+
+        write_record(file, measured, version=_version(report))
     if json:
-        screen.data({"healthy": report.healthy, "findings": report.findings, "skipped": report.skipped})
+        data: dict[str, Any] = {"findings": report.findings, "skipped": report.skipped}
+        data |= {"probes": measured} if probe else {}
+        screen.data({"healthy": _healthy(report, measured), **data})
     else:
         show(screen, report)
-    if not report.healthy:
+        _show_measured(screen, measured)
+    if not _healthy(report, measured):
         raise typer.Exit(UNHEALTHY)
+
+
+def _healthy(report: DoctorReport, measured: tuple[Measurement, ...]) -> bool:
+    return report.healthy and not any(one.state == "fail" for one in measured)
+
+
+def _failed(report: DoctorReport) -> set[str]:
+    return {finding.name for finding in report.findings if finding.state == "fail"}
+
+
+def _version(report: DoctorReport) -> str:
+    return next((finding.detail for finding in report.findings if finding.name == "version"), "an Oracle Database")
+
+
+def _show_measured(screen: Output, measured: tuple[Measurement, ...]) -> None:
+    for one in measured:
+        screen.write(f"\n{one.state:<8} {one.name}: {one.asks}\n{'':<8} {one.answer}")
+        if one.remedy is not None:
+            screen.write(f"{'':<8} remedy: {one.remedy}")
+        if one.figures:
+            screen.write(f"{'':<8} {', '.join(f'{name} {value}' for name, value in one.figures.items())}")
 
 
 def show(screen: Output, report: DoctorReport, *, quiet: bool = False) -> None:

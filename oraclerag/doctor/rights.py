@@ -14,7 +14,9 @@ from oraclerag.statements import root
 
 __all__ = ["CHECKS", "Need", "lacking", "needs", "user"]
 
-_GRANT = re.compile(r"^GRANT (?P<privileges>.+) ON &rag_owner\.\.(?P<table>\w+) TO (?:RAG|&rag_role\.)_(?P<role>\w+);$", re.MULTILINE)
+_GRANT = re.compile(
+    r"^GRANT (?P<privileges>.+) ON &rag_owner\.\.(?P<table>\w+) TO (?:RAG|&rag_role\.)_(?P<role>\w+);$", re.MULTILINE
+)
 _PRIVILEGE = re.compile(r"(?P<verb>[A-Z]+)(?: \((?P<columns>[^)]*)\))?")
 
 _VERBS = ("READ", "SELECT", "INSERT", "UPDATE", "DELETE")

@@ -105,3 +105,45 @@ FROM (
   LEFT JOIN /*schema*/RAG_ENTITY e ON e.SOURCE_TYPE = :source_type AND e.SOURCE_ID = s.SOURCE_ID
   WHERE s.SOURCE_ID IS NOT NULL
 ) q
+
+-- name: chunks
+SELECT COUNT(*) FROM /*schema*/RAG_CHUNK
+
+-- name: plan
+SELECT PLAN_TABLE_OUTPUT FROM TABLE(DBMS_XPLAN.DISPLAY)
+
+-- name: length
+SELECT LENGTHB(:text) FROM dual
+
+-- name: fill
+-- The table of a probe, which it makes and drops.
+INSERT INTO /*scratch*/SCRATCH (ID, EMBEDDING) VALUES (:id, :vector)
+
+-- name: fill_ids
+INSERT INTO /*scratch*/SCRATCH (ID) VALUES (:id)
+
+-- name: fill_text
+INSERT INTO /*scratch*/SCRATCH (ID, CONTENT) VALUES (:id, :text)
+
+-- name: lock_in_order
+SELECT ID FROM /*scratch*/SCRATCH WHERE ID >= :first ORDER BY ID FOR UPDATE SKIP LOCKED
+
+-- name: nearest_bound
+SELECT ID FROM /*scratch*/SCRATCH
+ORDER BY VECTOR_DISTANCE(EMBEDDING, :question_vector, COSINE)
+FETCH EXACT FIRST 5 ROWS ONLY
+
+-- name: nearest_inline
+SELECT ID FROM /*scratch*/SCRATCH
+ORDER BY VECTOR_DISTANCE(EMBEDDING, VECTOR_EMBEDDING(/*model*/MODEL USING :text AS DATA), COSINE)
+FETCH EXACT FIRST 5 ROWS ONLY
+
+-- name: nearest_subquery
+SELECT ID FROM /*scratch*/SCRATCH
+ORDER BY VECTOR_DISTANCE(EMBEDDING, (SELECT VECTOR_EMBEDDING(/*model*/MODEL USING :text AS DATA) FROM dual), COSINE)
+FETCH EXACT FIRST 5 ROWS ONLY
+
+-- name: nearest_approximate
+SELECT ID FROM /*scratch*/SCRATCH
+ORDER BY VECTOR_DISTANCE(EMBEDDING, VECTOR_EMBEDDING(/*model*/MODEL USING :text AS DATA), COSINE)
+FETCH APPROX FIRST 5 ROWS ONLY

@@ -35,6 +35,7 @@ from oraclerag.doctor import (
 )
 from oraclerag.doctor.finding import State, Verdict, ok, warn
 from oraclerag.doctor.look import Look
+from oraclerag.doctor.probe import PROBES
 from oraclerag.errors import ConnectionFailed
 from oraclerag.index import IndexStatus, TextIndexStatus
 from oraclerag.records import Problem
@@ -118,7 +119,9 @@ def test_the_first_certificate_of_a_wallet_that_expires_counts(
     tmp_path: Path, days: tuple[int, ...], expected: State, words: str
 ) -> None:
     pem = b"".join(certificate(NOW + dt.timedelta(days=number)) for number in days)
-    (tmp_path / "ewallet.pem").write_bytes(b"-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n" + pem)
+    (tmp_path / "ewallet.pem").write_bytes(
+        b"-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n" + pem
+    )
     assert state(session.wallet(FakeLook(wallet_location=str(tmp_path))), words) == expected
 
 
@@ -249,7 +252,11 @@ def test_a_text_index_that_failed_blocks(
 # -- who else is asked ------------------------------------------------------------------------------------------------
 
 
-OPENAI: dict[str, Any] = {"generate_provider": "openai", "generate_base_url": "http://127.0.0.1:9/v1", "generate_model": "m"}
+OPENAI: dict[str, Any] = {
+    "generate_provider": "openai",
+    "generate_base_url": "http://127.0.0.1:9/v1",
+    "generate_model": "m",
+}
 
 
 def test_without_a_key_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -391,5 +398,13 @@ def test_checks_have_one_name_each_and_come_after_what_they_stand_on() -> None:
 
 def test_the_page_has_every_check_with_what_it_asks() -> None:
     text = (Path(__file__).resolve().parents[2] / "docs" / "doctor.md").read_text("utf-8")
-    rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| [^|]+ \|$", text.partition("## Findings")[2], re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)` \| ([^|]+) \| [^|]+ \|$", text.partition("## Findings")[2].partition("\n## ")[0], re.MULTILINE
+    )
     assert rows == [(check.name, check.asks) for check in CHECKS]
+
+
+def test_the_page_has_every_probe_with_what_it_asks() -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs" / "doctor.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| [^|]+ \|$", text.partition("## The probe")[2], re.MULTILINE)
+    assert rows == [(probe.name, probe.asks) for probe in PROBES]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,8 +14,11 @@ import pytest
 from oraclerag import heartbeat, in_force, index
 from oraclerag.config import Settings
 from oraclerag.database import Database
-from oraclerag.doctor import CHECKS, Check, Finding, examine
+from oraclerag.doctor import CHECKS, Check, Finding, examine, measure, write_record
 from oraclerag.doctor.look import Look
+from oraclerag.doctor.probe import PROBES
+from oraclerag.doctor.probe.measurement import Measured, Probe
+from oraclerag.doctor.probe.scratch import Scratch
 from oraclerag.source import FunctionSource, Source, from_settings
 from tests.local.conftest import Account
 from tests.local.write_path.tracker import Tracker
@@ -121,8 +125,8 @@ CASES = [
     ),
     Case("search_log", (LOGGED,), "warn", "nothing says how long they are kept", "searches purge"),
     Case(
-        "model_hash", ("UPDATE RAG_MODEL SET LOADED_AT = LOADED_AT - INTERVAL '2' DAY",), "warn", "created 2 days",
-        "model verify TINY", ("UPDATE RAG_MODEL SET LOADED_AT = LOADED_AT + INTERVAL '2' DAY",),
+        "model_hash", ("UPDATE RAG_MODEL SET LOADED_AT = LOADED_AT - INTERVAL '50' HOUR",), "warn", "created 2 days",
+        "model verify TINY", ("UPDATE RAG_MODEL SET LOADED_AT = LOADED_AT + INTERVAL '50' HOUR",),
     ),
     Case(
         "model_hash", ("UPDATE RAG_MODEL SET SHA256 = SUBSTR(SHA256, 9) || SUBSTR(SHA256, 1, 8)",), "fail",
@@ -263,9 +267,7 @@ def test_the_text_index_is_behind(tracker: Tracker) -> None:
 def test_a_source_that_cannot_be_counted_says_why(tracker: Tracker) -> None:
     settings = replace(tracker.settings.sources[0], name="broken", select="select x as source_id from task")
     broken = from_settings(replace(tracker.settings, sources=(settings,)))
-    silent: dict[str, Source] = {
-        "silent": FunctionSource("silent", lambda connection, ids: {}, visibility="shared")
-    }
+    silent: dict[str, Source] = {"silent": FunctionSource("silent", lambda connection, ids: {}, visibility="shared")}
     tracker.sources = {**tracker.sources, **broken, **silent}
     findings = {finding.name: finding for finding in found(tracker, "coverage")}
     assert findings["coverage:task"].state == "ok"
@@ -341,3 +343,49 @@ def test_a_pool_of_one_connection_is_enough(tracker: Tracker) -> None:
         assert examine(database, tracker.sources).healthy
     finally:
         database.close()
+
+
+# -- measuring --------------------------------------------------------------------------------------------------------
+
+
+def tables(tracker: Tracker) -> list[str]:
+    return [str(name) for (name,) in tracker.sql("SELECT TABLE_NAME FROM USER_TABLES ORDER BY TABLE_NAME")]
+
+
+def test_what_is_measured_here_and_what_only_oracle_tells(tracker: Tracker) -> None:
+    before, said = tables(tracker), list[str]()
+    measured = {one.name: one for one in measure(tracker.database, said=said.append)}
+    assert list(measured) == [probe.name for probe in PROBES]
+    assert {name: one.state for name, one in measured.items()} == {
+        "query_vector": "ok", "claim_index": "unknown", "code_index": "unknown", "vector_access": "unknown",
+        "fetch_locks": "ok", "bind_sizes": "ok",
+    }  # fmt: skip
+    assert measured["claim_index"].answer == "Not on the local database."
+    assert measured["fetch_locks"].figures == {"rows": 10, "fetched": 3, "locked": 3}
+    [first] = said
+    assert re.fullmatch(r"The probe makes the table ORACLERAG_PROBE_[0-9A-F]{8} in the schema .* drops it .*", first)
+    assert tables(tracker) == before
+
+
+def test_a_probe_that_breaks_leaves_no_table(tracker: Tracker) -> None:
+    def breaks(look: Look, table: Scratch | None) -> Measured:
+        assert table is not None
+        tracker.sql(f"SELECT ID, CONTENT, EMBEDDING FROM {table.sql_name}")
+        raise KeyboardInterrupt
+
+    before = tables(tracker)
+    with pytest.raises(KeyboardInterrupt):
+        measure(tracker.database, probes=(Probe("breaks", "?", breaks, writes=True),))
+    assert tables(tracker) == before
+
+
+def test_the_record_of_measurements_is_a_section_of_a_page(tracker: Tracker, tmp_path: Path) -> None:
+    file = tmp_path / "probes.md"
+    write_record(file, measure(tracker.database), version="Oracle | 26ai")
+    text = file.read_text("utf-8")
+    assert text.startswith("## Measured on Oracle \\| 26ai\n")
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "Point" not in line]
+    assert len(rows) == len(PROBES)
+    assert all(len(re.findall(r"(?<!\\)\|", row)) == 5 for row in rows)
+    assert tracker.account.user not in text
+    assert tracker.account.password not in text
