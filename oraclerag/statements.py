@@ -24,7 +24,7 @@ __all__ = ["Statements", "fill", "identifier", "qualified", "quoted", "root"]
 _NAME = re.compile(r"^-- name: ([a-z][a-z0-9_]*)$", re.MULTILINE)
 _MARK = re.compile(r"/\*([a-z_]+)\*/([A-Za-z][A-Za-z0-9_$#]*)")
 _BLOCK = re.compile(r"(?:BEGIN|DECLARE)\b", re.IGNORECASE)
-_PART = re.compile(r'"[^".]+"|[^".]+')
+_PART = re.compile(r'"[^"]+"|[^".]+')
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,127}")
 
 

@@ -24,10 +24,11 @@ def deploy(
     yes: Annotated[bool, typer.Option("--yes", help="Do it; without this it is only shown.")] = False,
     json: Json = False,
 ) -> None:
-    """Put a changed configuration in force: show what it costs, then do it.
+    """Put a changed configuration in force.
 
-    Checks the sources, brings triggers up to date where there are any, makes these settings those in force, and
-    enqueues what must be rendered again, for workers. Where a source is not green nothing is done (exit code 3).
+    Shows what it changes and costs; with --yes it is done: triggers are brought up to date where there are any, these
+    settings are those in force, and what must be rendered again is enqueued, for workers. Nothing is done where a
+    source is not green (exit code 3).
     """
     screen = output(json)
     report = None

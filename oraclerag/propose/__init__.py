@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from oraclerag.config import Settings
 from oraclerag.database import Database
 from oraclerag.errors import InputError
-from oraclerag.propose.proposal import Guess, Proposal
+from oraclerag.propose.guess import Guess
+from oraclerag.propose.proposal import Proposal
 from oraclerag.propose.proposal import propose as proposed
 from oraclerag.propose.read import surroundings
 from oraclerag.propose.toml import block, template_path

@@ -81,10 +81,11 @@ def _belongs(parent: Table, child: Table, reference: Reference) -> str | None:
 
 def _texts(child: Table, reference: Reference) -> list[Column]:
     """Give the columns that tell something: prose first."""
+    elsewhere = {*reference.columns, *(column.name for column, _ in asked.ranked("tenant", child.columns))}
     usable = [
         column
         for column in child.columns
-        if column.name not in reference.columns and asked.is_text(column) and not asked.withheld(column)
+        if column.name not in elsewhere and asked.is_text(column) and not asked.withheld(column)
     ]
     usable.sort(key=lambda column: not asked.is_long(column))
     return usable[:_COLUMNS]

@@ -155,7 +155,7 @@ def ranked(what: str, columns: Iterable[Column], table: str = "") -> list[tuple[
 
 def descriptive(table: Table) -> tuple[list[Column], str] | None:
     """Give the column, or the two of a person's name, that say what a row of a table is; None where nothing does."""
-    usable = [column for column in table.columns if is_text(column) and not withheld(column)]
+    usable = [column for column in table.columns if can_be_title(column) and not withheld(column)]
     by_name = {"_".join(_without(words(column.name), words(table.name))): column for column in usable}
     if "first_name" in by_name and "last_name" in by_name:
         return [by_name["first_name"], by_name["last_name"]], "FIRST_NAME and LAST_NAME say who it is"

@@ -14,9 +14,8 @@ from oraclerag.cli import app
 
 VERBS = [
     "demo", "local", "init", "provision", "migrate", "model", "source", "enqueue", "backfill", "reindex", "deploy",
-    "worker", "queue",
-    "ingest", "resolution", "chunk", "search", "prompt", "ask", "diagnose", "mcp", "searches", "index", "audit", "why",
-    "evaluate", "wipe", "tenant", "security", "status", "doctor",
+    "worker", "queue", "ingest", "resolution", "chunk", "search", "prompt", "ask", "diagnose", "mcp", "searches",
+    "index", "reembed", "audit", "why", "evaluate", "wipe", "tenant", "security", "status", "doctor",
 ]  # fmt: skip
 GROUPS = {
     "local": ["start", "stop", "status", "reset"],
