@@ -7,20 +7,31 @@ import random
 import time
 from array import array
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from oraclerag import log
-from oraclerag.claim import Claim, Turns
+from oraclerag import log, telemetry
+from oraclerag.claim import Claim, Postponed, Turns
 from oraclerag.config import Settings
 from oraclerag.embed import Budget, Passages
-from oraclerag.errors import EmbeddingBudgetSpent, EntityError
-from oraclerag.merge import Merged, Write, text_hash
+from oraclerag.errors import EmbeddingBudgetSpent, EntityError, OracleRagError
+from oraclerag.merge import SLICE, Merged, Write, text_hash
 from oraclerag.model.active import ActiveModel
 from oraclerag.model.external import Embedder
+from oraclerag.queue.status import LANES
 from oraclerag.records import NO_TENANT, Chunk, Claimed, DrainReport, Held
 
-__all__ = ["Provided", "Tally", "WorkerState", "refusal", "tell", "tell_written"]
+__all__ = [
+    "Provided",
+    "Tally",
+    "WorkerState",
+    "groups",
+    "refusal",
+    "tell",
+    "tell_failed",
+    "tell_paused",
+    "tell_written",
+]
 
 _log = logging.getLogger("oraclerag.drain")  # these are its events
 
@@ -31,6 +42,7 @@ class WorkerState:
 
     turns: Turns = field(default_factory=Turns)
     model: ActiveModel | None = None
+    second: ActiveModel | None = None  # beside it while models are switched
     idle_sources: frozenset[str] = frozenset()
     unreported: list[tuple[Claim, tuple[Claimed, ...]]] = field(default_factory=list)
     # connections that were lost, by the first row of each entity that was read or written then
@@ -109,6 +121,7 @@ class Provided:
         """Whether a chunk has no vector yet."""
         return any(text_hash(chunk.content) not in self._vectors for chunk in chunks)
 
+    @telemetry.step("embed")
     def make(self, tenant: str, chunks: Iterable[Chunk], *, begun: bool = False) -> dict[str, EntityError]:
         """Have the vectors of these chunks made, in the place of those before; gives the hashes that are refused.
 
@@ -164,6 +177,55 @@ def tell(report: DrainReport, turn: tuple[int, str] | None, tokens: int) -> None
         tokens=tokens,
         milliseconds=round(report.seconds * 1000),
     )
+    _measure(report, "named" if lane is None else LANES[lane], tokens)
+
+
+def _measure(report: DrainReport, lane: str, tokens: int) -> None:
+    """Count what a batch has done; its entities were counted one by one, but for those that were given back."""
+    telemetry.add("oraclerag.worker.batches", lane=lane)
+    telemetry.add("oraclerag.worker.entities", report.given_back, outcome="given_back")
+    telemetry.add("oraclerag.worker.embeddings", report.embedded)
+    telemetry.add("oraclerag.worker.tokens", tokens)
+    telemetry.observe("oraclerag.worker.batch.duration", report.seconds, {})
+    done = {
+        name: getattr(report, name)
+        for name in ("claimed", "indexed", "unchanged", "deleted", "postponed", "dead", "given_back", "embedded")
+    }
+    telemetry.enclosing().set_all(
+        {
+            **{f"oraclerag.worker.batch.{name}": value for name, value in done.items()},
+            "oraclerag.worker.batch.lane": lane,
+            "oraclerag.worker.batch.tokens": tokens,
+            "oraclerag.worker.batch.paused": len(report.paused),
+        }
+    )
+
+
+def tell_failed(failure: Postponed, *, given_up: bool) -> None:
+    """Log that an entity was postponed, or given up."""
+    entity = failure.entity
+    telemetry.add("oraclerag.worker.entities", outcome="given_up" if given_up else "postponed")
+    telemetry.add("oraclerag.worker.failures", error_type=failure.error_code, scope="entity")
+    log.event(
+        _log,
+        logging.WARNING if given_up else logging.INFO,
+        "given_up" if given_up else "postponed",
+        f"{entity.source_type}:{entity.source_id} is {'given up' if given_up else 'postponed'}: {failure.message}",
+        source_type=entity.source_type,
+        source_id=entity.source_id,
+        attempts=max(attempts for _, attempts in entity.rows) + 1,
+        error_code=failure.error_code,
+        seconds=None if given_up else round(failure.pause, 1),
+    )
+
+
+def tell_paused(name: str, error: OracleRagError) -> None:
+    """Log that a source is paused."""
+    telemetry.add("oraclerag.worker.failures", error_type=error.code, scope="source")
+    log.event(
+        _log, logging.ERROR, "source_paused", f"Source {name} is paused: {error.message}",
+        source_type=name, error_code=error.code, hint=error.hint or "`oraclerag source check` shows where.",
+    )  # fmt: skip
 
 
 def tell_written(write: Write, before: Held, model: ActiveModel) -> int:
@@ -171,14 +233,18 @@ def tell_written(write: Write, before: Held, model: ActiveModel) -> int:
     key = {"source_type": write.entity.source_type, "source_id": write.entity.source_id}
     document = write.document
     if document is None:
+        telemetry.add("oraclerag.worker.entities", outcome="deleted")
         log.event(_log, logging.DEBUG, "deleted", "The entity is gone.", **key)
         return 0
     fresh = (before.content_hash, before.fingerprint) != (write.content_hash, write.fingerprint)
     tokens = sum(model.counter.count(model.passage_prefix + chunk.content) for chunk in write.chunks) if fresh else 0
+    changed = fresh or before.details_hash != write.details_hash
+    telemetry.add("oraclerag.worker.entities", outcome="indexed" if changed else "unchanged")
+    telemetry.add("oraclerag.worker.chunks", len(write.chunks) if fresh else 0)
     log.event(
         _log,
         logging.DEBUG,
-        "indexed" if fresh or before.details_hash != write.details_hash else "unchanged",
+        "indexed" if changed else "unchanged",
         "The entity is as its source says.",
         tenant=document.tenant,
         collection=document.collection,
@@ -187,3 +253,17 @@ def tell_written(write: Write, before: Held, model: ActiveModel) -> int:
         tokens=tokens,
     )
     return tokens
+
+
+def groups(writes: Sequence[Write]) -> list[list[Write]]:
+    """Put writes together until they have a slice of chunks; a longer document stands alone."""
+    groups: list[list[Write]] = []
+    size = 0
+    for write in writes:
+        chunks = max(len(write.chunks), 1)
+        if not groups or size + chunks > SLICE:
+            groups.append([])
+            size = 0
+        groups[-1].append(write)
+        size += chunks
+    return groups

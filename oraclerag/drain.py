@@ -19,8 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import oracledb
 
-from oraclerag import in_force, log, schema
-from oraclerag.batch import Provided, Tally, WorkerState, refusal, tell, tell_written
+from oraclerag import in_force, log, schema, telemetry
+from oraclerag.batch import Provided, Tally, WorkerState, groups, refusal, tell, tell_failed, tell_paused, tell_written
 from oraclerag.chunk import Limits
 from oraclerag.claim import Claim, Postponed, Queue
 from oraclerag.config import Settings
@@ -44,7 +44,7 @@ from oraclerag.errors import (
 from oraclerag.http_client import Attempts
 from oraclerag.in_force import InForce
 from oraclerag.merge import SLICE, Merge, Write
-from oraclerag.model.active import ActiveModel, active_model
+from oraclerag.model.active import ActiveModel, active_model, second_model
 from oraclerag.model.external import configured_name
 from oraclerag.records import Claimed, DrainReport, SourceKey, fingerprint_half
 from oraclerag.render import UNFORESEEN, blamed, read, rendered
@@ -78,6 +78,7 @@ class _ModelReplaced(Exception):
     """Another model has come into force than the one that a batch was read for."""
 
 
+@telemetry.spanned("oraclerag.worker.batch", deferred=True)
 def drain(
     database: Database,
     sources: Mapping[str, Source],
@@ -169,10 +170,10 @@ class _Batch:
         try:
             model = self._state.model
             assert model is not None  # noqa: S101 - _find has set it
-            merge = Merge(self._connection, self._schema, model)
+            merge = Merge(self._connection, self._schema, model, self._state.second)
             self._provided = self._provider(merge, model)
             writes = self._prepared(model)
-            for group in self._embedded(self._provided, merge, writes) if self._provided else _groups(writes):
+            for group in self._embedded(self._provided, merge, writes) if self._provided else groups(writes):
                 self._write(merge, model, group)
         except BaseException as error:
             if isinstance(error, ConnectionFailed):
@@ -279,6 +280,9 @@ class _Batch:
             external = known.provider is not None
             self._state.embedder = embedder_of(self._settings, known, attempts=asked) if external else None
             self._state.model = known
+        second = self._state.second
+        if (now.second_model, now.second_column) != _named(second):
+            self._state.second = second_model(self._connection, self._schema) if now.second_model else None
         return known
 
     def _prepared(self, model: ActiveModel) -> list[Write]:
@@ -297,23 +301,25 @@ class _Batch:
                 for cutting in source.cuttings:
                     limits.for_cutting(cutting)
                 kept_here(source.settings, self._state.embedder)
-                found = read(source, self._connection, list(entities))
+                with telemetry.stepping("read"):
+                    found = read(source, self._connection, list(entities))
             except (SourceError, ConfigurationError, PrivilegeMissing) as error:
                 self._pause([name], error, entities.values())
                 continue
             failures += [(entities[key], error) for key, error in found.failures.items()]
             fingerprint = self._fingerprints[name]
-            for key, entity in entities.items():
-                if key in found.failures:
-                    continue
-                if time.monotonic() - renewed > self._settings.lease / 3:  # long texts are cut for minutes
-                    self._queue.renew(self._claim, self._open.values())
-                    renewed = time.monotonic()
-                try:
-                    document = found.documents.get(key)
-                    writes.append(rendered(entity, source, document, limits=limits, fingerprint=fingerprint))
-                except EntityError as error:
-                    failures.append((entity, error))
+            with telemetry.stepping("chunk"):
+                for key, entity in entities.items():
+                    if key in found.failures:
+                        continue
+                    if time.monotonic() - renewed > self._settings.lease / 3:  # long texts are cut for minutes
+                        self._queue.renew(self._claim, self._open.values())
+                        renewed = time.monotonic()
+                    try:
+                        document = found.documents.get(key)
+                        writes.append(rendered(entity, source, document, limits=limits, fingerprint=fingerprint))
+                    except EntityError as error:
+                        failures.append((entity, error))
         self._postpone([(entity, error, None) for entity, error in failures])
         return sorted(writes, key=lambda write: write.entity.entity_id)
 
@@ -322,11 +328,11 @@ class _Batch:
         held = self._queue.hold(self._claim, [write.entity for write in writes])
         lacking = merge.lacking(writes, held)
         self._rollback()
-        yield from _groups([write for write in writes if write.entity.entity_id not in lacking])
+        yield from groups([write for write in writes if write.entity.entity_id not in lacking])
         waiting = [write for write in writes if write.entity.entity_id in lacking]
         while waiting:
             tenant = waiting[0].tenant
-            group = _groups([write for write in waiting if write.tenant == tenant])[0]
+            group = groups([write for write in waiting if write.tenant == tenant])[0]
             entities = [write.entity for write in group]
             self._at_work = tuple(entities)
             chunks = [lacking[entity.entity_id] for entity in entities]
@@ -413,13 +419,14 @@ class _Batch:
         self._write(merge, model, group[:middle])
         self._write(merge, model, group[middle:])
 
+    @telemetry.step("write")
     def _write_once(self, merge: Merge, model: ActiveModel, group: Sequence[Write]) -> None:
         if len(group) == 1 and len(group[0].chunks) > SLICE:
             group = [self._staged(merge, model, group[0])]
         held = self._queue.hold(self._claim, [write.entity for write in group])
         now = in_force.read(self._connection, self._schema)
         schema.require_revision(now.revision, self._schema)
-        same_model = (now.model, now.column) == (model.physical_name, model.column)
+        same_model = self._same_models(now, model)
         mine = [
             write
             for write in group
@@ -446,11 +453,14 @@ class _Batch:
         self._give_back(rest)
 
     def _in_force(self, model: ActiveModel) -> bool:
-        now = in_force.read(self._connection, self._schema)
-        return (now.model, now.column) == (model.physical_name, model.column)
+        return self._same_models(in_force.read(self._connection, self._schema), model)
+
+    def _same_models(self, now: InForce, model: ActiveModel) -> bool:
+        second = (now.second_model, now.second_column)
+        return (now.model, now.column) == _named(model) and second == _named(self._state.second)
 
     def _require_in_force(self, model: ActiveModel) -> None:
-        """Take everything back where another model has come into force since; asked last, before the commit.
+        """Take everything back where other models are in force since, or a second one; asked last, before the commit.
 
         Chunks that were written keep a change of their column away until the commit, and a model is taken out of force
         before its column is changed: what is in force now is so until the commit, as far as this column is concerned.
@@ -487,10 +497,7 @@ class _Batch:
         self._rollback()
         for name in names:
             in_force.pause(self._connection, self._schema, name, f"{error.code}: {error.message}")
-            log.event(
-                _log, logging.ERROR, "source_paused", f"Source {name} is paused: {error.message}",
-                source_type=name, error_code=error.code, hint=error.hint or "`oraclerag source check` shows where.",
-            )  # fmt: skip
+            tell_paused(name, error)
         self._tally.paused += names
         self._state.idle_sources |= set(names)
         self._give_back(list(entities))
@@ -521,23 +528,11 @@ class _Batch:
         with own_tables():
             self._connection.commit()
         for failure in postponed:
-            entity = failure.entity
-            self._reported(entity)
-            given_up = self._queue.gives_up(entity)
+            self._reported(failure.entity)
+            given_up = self._queue.gives_up(failure.entity)
             self._tally.dead += given_up
             self._tally.postponed += not given_up
-            log.event(
-                _log,
-                logging.WARNING if given_up else logging.INFO,
-                "given_up" if given_up else "postponed",
-                f"{entity.source_type}:{entity.source_id} is {'given up' if given_up else 'postponed'}: "
-                f"{failure.message}",
-                source_type=entity.source_type,
-                source_id=entity.source_id,
-                attempts=max(attempts for _, attempts in entity.rows) + 1,
-                error_code=failure.error_code,
-                seconds=None if given_up else round(failure.pause, 1),
-            )
+            tell_failed(failure, given_up=given_up)
 
     def _postponed(self, entity: Claimed, error: OracleRagError, write: Write | None) -> Postponed:
         attempts = max(attempts for _, attempts in entity.rows) + 1
@@ -581,19 +576,9 @@ class _Batch:
             log.event(_log, logging.INFO, "not_given_back", message, rows=len(entities), error_code=error.code)
 
 
+def _named(model: ActiveModel | None) -> tuple[str | None, str | None]:
+    return (None, None) if model is None else (model.physical_name, model.column)
+
+
 def _first_row(entity: Claimed) -> int:
     return min(row for row, _ in entity.rows)
-
-
-def _groups(writes: Sequence[Write]) -> list[list[Write]]:
-    """Put writes together until they have a slice of chunks; a longer document stands alone."""
-    groups: list[list[Write]] = []
-    size = 0
-    for write in writes:
-        chunks = max(len(write.chunks), 1)
-        if not groups or size + chunks > SLICE:
-            groups.append([])
-            size = 0
-        groups[-1].append(write)
-        size += chunks
-    return groups

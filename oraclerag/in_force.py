@@ -24,6 +24,7 @@ _UNIQUE = "ORA-00001"
 class InForce:
     """One reading of RAG_SETTING: per source the first half of a fingerprint, and why it is paused.
 
+    ``second_model`` and ``second_column`` are those beside it while models are switched: workers write both.
     ``revision`` is that of the tables; None while a migration has not ended.
     """
 
@@ -32,6 +33,8 @@ class InForce:
     fingerprints: Mapping[str, str]
     paused: Mapping[str, str]
     revision: str | None = None
+    second_model: str | None = None
+    second_column: str | None = None
 
 
 def read(connection: oracledb.Connection, schema: str) -> InForce:
@@ -47,6 +50,8 @@ def read(connection: oracledb.Connection, schema: str) -> InForce:
         fingerprints={scope: value for (scope, setting), value in found.items() if setting == "fingerprint"},
         paused={scope: value for (scope, setting), value in found.items() if setting == "paused"},
         revision=found.get(("*", "revision")),
+        second_model=found.get(("*", "second_model")),
+        second_column=found.get(("*", "second_column")),
     )
 
 

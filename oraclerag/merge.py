@@ -132,15 +132,21 @@ class _Rows:
 class Merge:
     """The merge on one connection with the model in force; nothing here commits.
 
+    ``second`` is the model beside it while models are switched: every chunk that is written is embedded by both.
     ``vectors`` are those that a provider made, by the hash of their text; what is written with such a model must have
     its vectors there (:meth:`lacking`).
     """
 
-    def __init__(self, connection: oracledb.Connection, schema: str, model: ActiveModel) -> None:
+    def __init__(
+        self, connection: oracledb.Connection, schema: str, model: ActiveModel, second: ActiveModel | None = None
+    ) -> None:
         self._connection = connection
         self._sql = Statements("merge", schema)
         self._model = model
+        self._second = second
         self._column = quoted(model.column, "vector column")
+        columns = [self._column] if second is None else [self._column, quoted(second.column, "vector column")]
+        self._columns = " = NULL, ".join(columns)
         self.vectors: dict[str, array[float]] = {}
 
     def apply(self, writes: Sequence[Write], held: Mapping[int, Held], token: str) -> Merged:
@@ -249,7 +255,12 @@ class Merge:
             self._many(cursor, name, rows.of[name])
         self._many(cursor, "details", rows.of["details"])
         self._many(cursor, "chunk_details", rows.of["chunk_details"])
-        embedded = self._embed(cursor, rows.embed) if self._model.provider is None else self._set(cursor, rows.vectors)
+        if self._model.provider is None:
+            embedded = self._embed(cursor, rows.embed, self._model)
+        else:
+            embedded = self._set(cursor, rows.vectors)
+        if self._second is not None:
+            self._embed(cursor, rows.embed, self._second)
         counts = execute_counted(cursor, self._statement("change_document"), rows.of["change_document"], _KINDS)
         lost = [row for row, count in zip(rows.of["change_document"], counts, strict=True) if not count]
         self._many(cursor, "add_document", [*rows.of["add_document"], *lost])
@@ -265,13 +276,13 @@ class Merge:
             cursor.setinputsizes(**kinds)
         cursor.executemany(self._statement(name), rows)
 
-    def _embed(self, cursor: oracledb.Cursor, entities: Sequence[int]) -> int:
+    def _embed(self, cursor: oracledb.Cursor, entities: Sequence[int], model: ActiveModel) -> int:
         embedded = 0
-        prefix = self._model.passage_prefix
+        prefix, column = model.passage_prefix, quoted(model.column, "vector column")
         for part in parts(sorted(set(entities))):
             listed, binds = in_list(part)
             statement = self._sql.with_names(
-                "embed_prefixed" if prefix else "embed", model=self._model.sql_name, column=self._column, ids=listed
+                "embed_prefixed" if prefix else "embed", model=model.sql_name, column=column, ids=listed
             )
             cursor.execute(statement, {**binds, "prefix": prefix} if prefix else binds)
             embedded += cursor.rowcount
@@ -290,7 +301,7 @@ class Merge:
         return len(rows)
 
     def _statement(self, name: str) -> str:
-        return self._sql.with_names(name, column=self._column)
+        return self._sql.with_names(name, column=self._column, no_vectors=self._columns)
 
 
 # A value that is None in the first row says nothing of its type. A text that is to be a CLOB goes as a LONG, in the

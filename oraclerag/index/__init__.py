@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from oraclerag.index.accuracy import AccuracyReport, OracleAccuracy, Questions, Recall, measure, questions_of
 from oraclerag.index.building import build, build_when_worthwhile, rebuild
-from oraclerag.index.ddl import NAME
+from oraclerag.index.ddl import drop
 from oraclerag.index.design import IndexOptions
 from oraclerag.index.lexical import (
     TEXT_NAME,
@@ -19,11 +19,11 @@ from oraclerag.index.lexical import (
     sync_text,
     text_status,
 )
-from oraclerag.index.state import MIN_CHUNKS, Built, IndexStatus, shortcomings, status
+from oraclerag.index.running import run, unhurried
+from oraclerag.index.state import MIN_CHUNKS, Built, IndexStatus, look, setting_of, shortcomings, status
 
 __all__ = [
     "MIN_CHUNKS",
-    "NAME",
     "TEXT_NAME",
     "AccuracyReport",
     "Built",
@@ -36,13 +36,18 @@ __all__ = [
     "build",
     "build_text",
     "build_when_worthwhile",
+    "drop",
     "drop_text",
+    "look",
     "measure",
     "questions_of",
     "rebuild",
     "rebuild_text",
+    "run",
+    "setting_of",
     "shortcomings",
     "status",
     "sync_text",
     "text_status",
+    "unhurried",
 ]

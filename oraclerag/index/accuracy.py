@@ -22,6 +22,7 @@ from oraclerag.database import Database, code_of, own_tables, words
 from oraclerag.errors import InputError
 from oraclerag.index.state import IndexStatus, status
 from oraclerag.model.active import active_model
+from oraclerag.model.columns import index_name
 from oraclerag.security import reading
 from oraclerag.statements import Statements, quoted
 
@@ -255,7 +256,10 @@ def _oracle(database: Database, questions: Questions, k: int, target: int) -> Or
                 assert row is not None  # noqa: S101 - dual has one row
                 report = cursor.var(str, 4000)
                 try:
-                    cursor.execute(call, report=report, owner=database.schema, vector=row[0], k=k, accuracy=target)
+                    cursor.execute(
+                        call, report=report, owner=database.schema, index_name=index_name(model.column), vector=row[0],
+                        k=k, accuracy=target,
+                    )  # fmt: skip
                 except oracledb.DatabaseError as error:
                     if code_of(error) not in _ABSENT:
                         raise

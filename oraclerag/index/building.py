@@ -32,8 +32,10 @@ _POLICY = "ORA-51987"
 Said = Callable[[str], None]
 
 
-def build(database: Database, *, said: Said = lambda _: None, **options: Unpack[IndexOptions]) -> IndexStatus:
-    """Build the index if there is none; gives its state.
+def build(
+    database: Database, *, said: Said = lambda _: None, column: str | None = None, **options: Unpack[IndexOptions]
+) -> IndexStatus:
+    """Build the index over ``column`` (default: the one in force) if there is none; gives the state of that in force.
 
     Fewer than 1,000 chunks are refused unless ``force``: their centroids would be useless later. Where another process
     builds it first, its index is given. ``said`` is told what the build does to workers and searches, before it begins.
@@ -42,7 +44,7 @@ def build(database: Database, *, said: Said = lambda _: None, **options: Unpack[
     Raises InputError, Contention where changes of RAG_CHUNK did not end within two minutes, SpaceExhausted (also where
     HNSW has no vector memory pool), PrivilegeMissing, StatementFailed.
     """
-    return _make(database, wish(options), said, force=options.get("force", False), replace=False)
+    return _make(database, wish(options), said, force=options.get("force", False), replace=False, column=column)
 
 
 def rebuild(database: Database, *, said: Said = lambda _: None, **options: Unpack[IndexOptions]) -> IndexStatus:
@@ -60,11 +62,13 @@ def build_when_worthwhile(database: Database) -> IndexStatus:
     return build(database) if not found.exists and found.chunks >= MIN_CHUNKS else found
 
 
-def _make(database: Database, asked: Wish, said: Said, *, force: bool, replace: bool) -> IndexStatus:
+def _make(
+    database: Database, asked: Wish, said: Said, *, force: bool, replace: bool, column: str | None = None
+) -> IndexStatus:
     schema = database.schema
     with database.connect() as connection, unhurried(connection):
         require_unrestricted(connection, schema, "Who builds the vector index")  # it would hold what he sees
-        found = look(connection, schema)
+        found = look(connection, schema, column)
         if not found.exists or replace:
             if found.chunks < MIN_CHUNKS and not force:
                 raise InputError(
@@ -104,7 +108,7 @@ def _create(
     dropped = False
     try:
         if found.exists:
-            run(connection, ddl.drop(schema))
+            run(connection, ddl.drop(schema, found.column))
             dropped = True
         try:
             run(connection, ddl.create(schema, found.column, wanted))
@@ -116,7 +120,7 @@ def _create(
             run(connection, ddl.create(schema, found.column, wanted))
     except oracledb.DatabaseError as error:
         # Another process was quicker, where there is an index now; else the name is something else's.
-        if code_of(error) == _NAME_TAKEN and look(connection, schema).exists:
+        if code_of(error) == _NAME_TAKEN and look(connection, schema, found.column).exists:
             return
         raise _explained(connection, schema, error, wanted, found, dropped=dropped) from error
     note(connection, schema, wanted, found, chosen=True)
@@ -138,7 +142,7 @@ def _rebuild_online(
     said(f"Rebuilding the vector index over {found.chunks:,} chunks, online: changes and searches go on.")
     accuracy = found.built.accuracy if found.built is not None else wanted.accuracy
     try:
-        run(connection, ddl.rebuild_online(schema, asked.parallel))
+        run(connection, ddl.rebuild_online(schema, found.column, asked.parallel))
     except oracledb.DatabaseError as error:
         raise _explained(connection, schema, error, wanted, found, dropped=False) from error
     note(connection, schema, Design("IVF", accuracy, None, (), online=True), found, chosen=False)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from oraclerag.index.design import Design
+from oraclerag.model.columns import index_name
 from oraclerag.statements import identifier, quoted
 
-__all__ = ["NAME", "create", "drop", "rebuild_online"]
-
-NAME = "RAG_CHUNK_EMB_IDX"
+__all__ = ["create", "drop", "rebuild_online"]
 
 
 def create(schema: str, column: str, design: Design) -> str:
@@ -15,8 +14,9 @@ def create(schema: str, column: str, design: Design) -> str:
     owner = quoted(schema, "schema")
     included = f" INCLUDE ({', '.join(map(identifier, design.included))})" if design.included else ""
     organization = "INMEMORY NEIGHBOR GRAPH" if design.kind == "HNSW" else "NEIGHBOR PARTITIONS"
+    indexed = f"{owner}.RAG_CHUNK ({identifier(column, 'vector column')})"
     lines = [
-        f"CREATE VECTOR INDEX {owner}.{NAME} ON {owner}.RAG_CHUNK ({identifier(column, 'vector column')}){included}",
+        f"CREATE VECTOR INDEX {owner}.{index_name(column)} ON {indexed}{included}",
         f"ORGANIZATION {organization} DISTANCE COSINE WITH TARGET ACCURACY {design.accuracy}",
     ]
     if design.partitions is not None:
@@ -28,12 +28,12 @@ def create(schema: str, column: str, design: Design) -> str:
     return "\n".join(lines)
 
 
-def rebuild_online(schema: str, parallel: int | None) -> str:
+def rebuild_online(schema: str, column: str, parallel: int | None) -> str:
     """Give the ALTER INDEX by which 26ai builds an IVF index anew beside the old one, with its parameters."""
     degree = "" if parallel is None else f" PARALLEL {parallel}"
-    return f"ALTER INDEX {quoted(schema, 'schema')}.{NAME} REBUILD ONLINE{degree}"
+    return f"ALTER INDEX {quoted(schema, 'schema')}.{index_name(column)} REBUILD ONLINE{degree}"
 
 
-def drop(schema: str) -> str:
+def drop(schema: str, column: str) -> str:
     """Give the DROP INDEX."""
-    return f"DROP INDEX {quoted(schema, 'schema')}.{NAME}"
+    return f"DROP INDEX {quoted(schema, 'schema')}.{index_name(column)}"

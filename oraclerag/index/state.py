@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 
 from oraclerag.database import Database, own_tables
 from oraclerag.in_force import put
-from oraclerag.index.ddl import NAME
 from oraclerag.index.design import Design
 from oraclerag.model.active import active_model
+from oraclerag.model.columns import COLUMNS, index_name
 from oraclerag.records import Problem
 from oraclerag.statements import Statements, quoted
 
 if TYPE_CHECKING:
     import oracledb
 
-__all__ = ["MIN_CHUNKS", "Built", "IndexStatus", "look", "note", "shortcomings", "status"]
+__all__ = ["MIN_CHUNKS", "Built", "IndexStatus", "look", "note", "setting_of", "shortcomings", "status"]
 
 MIN_CHUNKS = 1000
 """Below so many chunks an index would learn too little, and exact search is better anyhow."""
 
 _GROWN = 4
-_SETTING = "vector_index"
+_SETTING = "vector_index"  # of the first column; of others with its name behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class IndexStatus:
     """What there is of the vector index.
 
     ``state`` is Oracle's STATUS, None where there is no index; ``organization`` is ``"IVF"``, ``"HNSW"`` or what the
-    dictionary calls it. ``chunks`` counts those that have a vector in ``column``, the one in force. ``built`` is None
+    dictionary calls it. ``chunks`` counts those that have a vector in ``column``. ``built`` is None
     where another program made the index. ``recommendation`` says what to do, None where nothing is; ``notes`` are what
     one should know.
     """
@@ -91,21 +91,21 @@ def shortcomings(found: IndexStatus) -> list[Problem]:
     return [Problem("INDEX_UNUSABLE", f"The vector index is {found.state}.", "Run `oraclerag index rebuild`.")]
 
 
-def look(connection: oracledb.Connection, schema: str) -> IndexStatus:
-    """Read what there is, without advice."""
+def look(connection: oracledb.Connection, schema: str, column: str | None = None) -> IndexStatus:
+    """Read what there is over a vector column (default: the one in force), without advice."""
     statements = Statements("index", schema)
-    column = active_model(connection, schema).column
+    column = column or active_model(connection, schema).column
     with own_tables(), connection.cursor() as cursor:
-        cursor.execute(statements["status"], owner=schema)
+        cursor.execute(statements["status"], owner=schema, index_name=index_name(column))
         row = cursor.fetchone()
         cursor.execute(statements.with_names("embedded", column=quoted(column, "vector column")))
         counted = cursor.fetchone()
         assert counted is not None  # noqa: S101 - an aggregate gives one row
-        found = IndexStatus(NAME, None, None, column, int(counted[0]))
+        found = IndexStatus(index_name(column), None, None, column, int(counted[0]))
         if row is None:
             return found
         state, subtype, number = row
-        cursor.execute(statements["built"])
+        cursor.execute(statements["built"], setting=setting_of(column))
         written = cursor.fetchone()
     return replace(
         found,
@@ -121,7 +121,7 @@ def note(connection: oracledb.Connection, schema: str, design: Design, found: In
     ``found`` tells its rows before, ``chosen`` whether the number of partitions is ours.
     """
     with own_tables(), connection.cursor() as cursor:
-        cursor.execute(Statements("index", schema)["status"], owner=schema)
+        cursor.execute(Statements("index", schema)["status"], owner=schema, index_name=found.name)
         row = cursor.fetchone()
         if row is None or row[2] is None:  # dropped by another process since
             return
@@ -135,8 +135,13 @@ def note(connection: oracledb.Connection, schema: str, design: Design, found: In
                 "included": design.included,
             }
         )
-        put(connection, schema, "*", _SETTING, text)
+        put(connection, schema, "*", setting_of(found.column), text)
         connection.commit()
+
+
+def setting_of(column: str) -> str:
+    """Give the setting in which is written down how the index over a column was built."""
+    return _SETTING if column == COLUMNS[0] else f"{_SETTING}_{column.lower()}"
 
 
 def _built(number: int, text: str | None, at: dt.datetime) -> Built | None:

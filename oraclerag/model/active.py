@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import oracledb
@@ -19,7 +20,7 @@ from oraclerag.model.tokens import Tokens, token_counter
 from oraclerag.model.wordpiece import WordPiece
 from oraclerag.statements import Statements, identifier, quoted
 
-__all__ = ["ActiveModel", "active_model"]
+__all__ = ["ActiveModel", "active_model", "second_model"]
 
 # A vocabulary is 250 kB and a physical name stands for one for ever: the name ends with the hash of the file.
 _counters: dict[str, Tokens] = {}
@@ -33,7 +34,8 @@ class ActiveModel:
     ``name`` is the configured name, ``physical_name`` the one in the database (name and hash), ``max_tokens`` the limit
     with the special tokens. The prefixes are put before questions and passages ('' for none). ``counter`` counts the
     tokens of a text, special tokens included. ``provider`` is None where the database embeds; else no statement can
-    name the model, and vectors are bound.
+    name the model, and vectors are bound. ``vectors_as`` is what stands for the model in the fingerprints of entities
+    since its vectors took the place of another one's, every one of them; None: what stands for itself.
     """
 
     name: str
@@ -46,6 +48,7 @@ class ActiveModel:
     passage_prefix: str
     counter: Tokens = field(repr=False, compare=False)
     provider: str | None = None
+    vectors_as: str | None = None
 
     @property
     def sql_name(self) -> str:
@@ -56,18 +59,13 @@ class ActiveModel:
 def active_model(connection: oracledb.Connection, schema: str, *, configured: str | None = None) -> ActiveModel:
     """Read which model is in force.
 
-    ``configured`` is the name that this process was configured with, if it matters. Raises ModelNotActive where no
-    model is in force or another one than ``configured``, SchemaMissing where the tables are not there.
+    ``configured`` is the name that this process was configured with, if it matters; while models are switched, either
+    of both is right. Raises ModelNotActive where no model is in force or another one than ``configured``, SchemaMissing
+    where the tables are not there.
     """
     statements = Statements("active", schema)
-    with connection.cursor() as cursor, own_tables():
-        cursor.execute(statements["settings"])
-        settings = {setting: value for setting, value in cursor if value is not None}
-        physical_name, column = settings.get("model"), settings.get("vector_column")
-        row = None
-        if physical_name is not None and column is not None:
-            cursor.execute(statements["model"], physical_name=physical_name)
-            row = cursor.fetchone()
+    settings = _settings(connection, statements)
+    physical_name, column = settings.get("model"), settings.get("vector_column")
     if physical_name is None and settings.get("model_replaced") is not None:
         raise ModelNotActive(
             "No embedding model is in force: another one is being made active, or that was interrupted.",
@@ -75,17 +73,55 @@ def active_model(connection: oracledb.Connection, schema: str, *, configured: st
         )
     if physical_name is None or column is None:
         raise ModelNotActive("No embedding model is active.", hint="Run `oraclerag provision`.")
+    found = _read(connection, statements, schema, physical_name, column, settings.get("vectors_as"))
+    if configured is not None and found.name != configured.upper():
+        second = _second(connection, statements, schema, settings)  # of the same moment
+        if second is None or second.name != configured.upper():
+            raise ModelNotActive(
+                f"The model in force is {found.name}, this process is configured with {configured.upper()} "
+                f"(embedding in oraclerag.toml, ORACLERAG_EMBEDDING_MODEL and ORACLERAG_EMBEDDING_PROVIDER)."
+            )
+    return found
+
+
+def second_model(connection: oracledb.Connection, schema: str) -> ActiveModel | None:
+    """Read which model is beside the one in force while models are switched; None where none is."""
+    statements = Statements("active", schema)
+    return _second(connection, statements, schema, _settings(connection, statements))
+
+
+def _second(
+    connection: oracledb.Connection, statements: Statements, schema: str, settings: Mapping[str, str]
+) -> ActiveModel | None:
+    physical_name, column = settings.get("second_model"), settings.get("second_column")
+    if physical_name is None or column is None:
+        return None
+    return _read(connection, statements, schema, physical_name, column, settings.get("vectors_as"))
+
+
+def _settings(connection: oracledb.Connection, statements: Statements) -> dict[str, str]:
+    with connection.cursor() as cursor, own_tables():
+        cursor.execute(statements["settings"])
+        return {setting: value for setting, value in cursor if value is not None}
+
+
+def _read(
+    connection: oracledb.Connection,
+    statements: Statements,
+    schema: str,
+    physical_name: str,
+    column: str,
+    vectors_as: str | None,
+) -> ActiveModel:
+    with connection.cursor() as cursor, own_tables():
+        cursor.execute(statements["model"], physical_name=physical_name)
+        row = cursor.fetchone()
     if row is None:
         raise ModelNotActive(
             f"The model in force, {physical_name}, is not in RAG_MODEL.",
             hint="Load it again: `oraclerag model load FILE`, then `oraclerag model use NAME`.",
         )
     name, dimensions, max_tokens, query_prefix, passage_prefix, provider = row
-    if configured is not None and name != configured.upper():
-        raise ModelNotActive(
-            f"The model in force is {name}, this process is configured with {configured.upper()} "
-            f"(embedding in oraclerag.toml, ORACLERAG_EMBEDDING_MODEL and ORACLERAG_EMBEDDING_PROVIDER)."
-        )
     return ActiveModel(
         name=name,
         physical_name=physical_name,
@@ -97,6 +133,7 @@ def active_model(connection: oracledb.Connection, schema: str, *, configured: st
         passage_prefix=passage_prefix or "",
         counter=_counter(connection, statements, physical_name, provider),
         provider=provider,
+        vectors_as=vectors_as,
     )
 
 

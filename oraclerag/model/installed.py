@@ -130,6 +130,13 @@ def drop_model(connection: oracledb.Connection, name: str, *, schema: str) -> Lo
         )
     texts = statements(schema)
     with own_tables(), connection.cursor() as cursor:
+        cursor.execute(texts["setting"], setting="second_model")
+        second = cursor.fetchone()
+        if second is not None and second[0] == model.physical_name:
+            raise InputError(
+                f"{model.physical_name} is beside the model in force: a switch is under way.",
+                hint="End it first: `oraclerag reembed --status` says how.",
+            )
         try:
             if model.provider is None:
                 cursor.execute(texts["drop"], model_name=own_name(connection, schema, model.physical_name))

@@ -1,18 +1,18 @@
 """Look into an ONNX file before it is sent to the database, without the onnx package.
 
 Only what decides whether Oracle can load it is read: inputs, outputs, the operators of other domains, the file's own
-metadata. The format is that of protocol buffers: a field is a number, a wire type and a value; a message is a list of
-fields; unknown fields are skipped, so weights of any size cost nothing.
+metadata.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from oraclerag.errors import InputError, ModelInvalid
+from oraclerag.model.protobuf import fields, message, text
+from oraclerag.model.sentencepiece import SentencePiece
 from oraclerag.model.tokenizer_files import LFS_MARK
 from oraclerag.model.wordpiece import WordPiece
 
@@ -40,7 +40,7 @@ class ModelFile:
     output: str
     dimensions: int
     max_tokens: int | None
-    tokenizer: WordPiece | None
+    tokenizer: WordPiece | SentencePiece | None
     query_prefix: str = ""
     passage_prefix: str = ""
 
@@ -84,35 +84,35 @@ def inspect_file(path: Path) -> ModelFile:
 def _read(path: Path, data: memoryview, size: int, digest: str) -> ModelFile:
     properties: dict[str, str] = {}
     graph: memoryview | None = None
-    for number, value in _fields(data):
+    for number, value in fields(data):
         if number == 7:
-            graph = _message(value)
+            graph = message(value)
         elif number == 14:
-            entry = {part: _text(content) for part, content in _fields(_message(value)) if part in (1, 2)}
+            entry = {part: text(content) for part, content in fields(message(value)) if part in (1, 2)}
             properties[entry.get(1, "")] = entry.get(2, "")
     if graph is None:
         raise ValueError("a model without a graph")
     inputs: list[_Tensor] = []
     outputs: list[_Tensor] = []
     constants: set[str] = set()
-    tokenizer: WordPiece | None = None
-    for number, value in _fields(graph):
+    tokenizer: WordPiece | SentencePiece | None = None
+    for number, value in fields(graph):
         if number == 1:
-            tokenizer = _tokenizer(_message(value)) or tokenizer
+            tokenizer = _tokenizer(message(value)) or tokenizer
         elif number == 5:
-            constants.add(_initializer(path, _message(value)))
+            constants.add(_initializer(path, message(value)))
         elif number == 11:
-            inputs.append(_tensor(_message(value)))
+            inputs.append(_tensor(message(value)))
         elif number == 12:
-            outputs.append(_tensor(_message(value)))
+            outputs.append(_tensor(message(value)))
     inputs = [tensor for tensor in inputs if tensor.name not in constants]
-    text, vector, dimensions = _check(path, inputs, outputs)
+    string, vector, dimensions = _check(path, inputs, outputs)
     limit = properties.get("oraclerag.max_tokens", "")
     return ModelFile(
         path=path,
         sha256=digest,
         size=size,
-        input=text,
+        input=string,
         output=vector,
         dimensions=dimensions,
         max_tokens=int(limit) if limit.isdigit() else None,
@@ -149,9 +149,9 @@ def _check(path: Path, inputs: list[_Tensor], outputs: list[_Tensor]) -> tuple[s
 
 def _initializer(path: Path, data: memoryview) -> str:
     name = ""
-    for number, value in _fields(data):
+    for number, value in fields(data):
         if number == 8:
-            name = _text(value)
+            name = text(value)
         elif number == 14 and value == _EXTERNAL:
             raise ModelInvalid(
                 f"{path.name} keeps its weights in another file; the database is sent one file only.", hint=_BUILD
@@ -161,97 +161,54 @@ def _initializer(path: Path, data: memoryview) -> str:
 
 def _tensor(data: memoryview) -> _Tensor:
     found = _Tensor("", 0, [])
-    for number, value in _fields(data):
+    for number, value in fields(data):
         if number == 1:
-            found.name = _text(value)
+            found.name = text(value)
         elif number == 2:
-            for kind, tensor in _fields(_message(value)):
+            for kind, tensor in fields(message(value)):
                 if kind != 1:
                     continue
-                for part, content in _fields(_message(tensor)):
+                for part, content in fields(message(tensor)):
                     if part == 1 and isinstance(content, int):
                         found.kind = content
                     elif part == 2:
-                        found.shape = [_dimension(_message(size)) for _, size in _fields(_message(content))]
+                        found.shape = [_dimension(message(size)) for _, size in fields(message(content))]
     return found
 
 
 def _dimension(data: memoryview) -> int | None:
     """Give a fixed size, None for a named or unknown one."""
-    for number, value in _fields(data):
+    for number, value in fields(data):
         if number == 1 and isinstance(value, int):
             return value if 0 < value < 1 << 63 else None
     return None
 
 
-def _tokenizer(data: memoryview) -> WordPiece | None:
-    """Give the vocabulary inside a BertTokenizer node, None for any other node."""
+def _tokenizer(data: memoryview) -> WordPiece | SentencePiece | None:
+    """Give the tokenizer inside a node of the one kind or the other, None for any other node."""
     kind = ""
-    texts: dict[str, str] = {}
+    texts: dict[str, memoryview] = {}
     numbers: dict[str, int] = {}
-    for number, value in _fields(data):
+    for number, value in fields(data):
         if number == 4:
-            kind = _text(value)
+            kind = text(value)
         elif number == 5:
             name = ""
-            for part, content in _fields(_message(value)):
+            for part, content in fields(message(value)):
                 if part == 1:
-                    name = _text(content)
+                    name = text(content)
                 elif part == 3 and isinstance(content, int):
                     numbers[name] = content
                 elif part == 4:
-                    texts[name] = _text(content)
+                    texts[name] = message(content)
+    if kind == "SentencepieceTokenizer" and "model" in texts:
+        return SentencePiece(bytes(texts["model"]))
     if kind != "BertTokenizer" or "vocab_file" not in texts:
         return None
     # The defaults are those of the op; it drops empty lines.
     return WordPiece(
-        tuple(token for token in texts["vocab_file"].replace("\r", "\n").split("\n") if token),
+        tuple(token for token in text(texts["vocab_file"]).replace("\r", "\n").split("\n") if token),
         lowercase=bool(numbers.get("do_lower_case", 1)),
         strip_accents=bool(numbers.get("strip_accents", 0)),
         split_chinese=bool(numbers.get("tokenize_chinese_chars", 1)),
     )
-
-
-def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
-    """Give number and value of every field: an integer, or the bytes of a text or message. ValueError if it is none."""
-    position = 0
-    while position < len(data):
-        tag, position = _varint(data, position)
-        kind = tag & 7
-        if kind == 0:
-            value, position = _varint(data, position)
-            yield tag >> 3, value
-            continue
-        if kind == 2:
-            length, position = _varint(data, position)
-        elif kind in (1, 5):
-            length = 8 if kind == 1 else 4
-        else:
-            raise ValueError("an unknown wire type")
-        if tag >> 3 == 0 or position + length > len(data):
-            raise ValueError("a field that is longer than the file")
-        yield tag >> 3, data[position : position + length]
-        position += length
-
-
-def _varint(data: memoryview, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, position
-        shift += 7
-        if shift > 63:
-            raise ValueError("a number of more than 64 bits")
-
-
-def _message(value: int | memoryview) -> memoryview:
-    if isinstance(value, int):
-        raise ValueError("a number where a message is expected")  # noqa: TRY004 (the file is wrong, not the caller)
-    return value
-
-
-def _text(value: int | memoryview) -> str:
-    return str(_message(value), "utf-8")

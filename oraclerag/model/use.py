@@ -8,18 +8,18 @@ from collections.abc import Iterator
 import oracledb
 
 from oraclerag.database import code_of, own_tables
-from oraclerag.errors import Contention, EmbeddingDimensionMismatch, ModelError, SchemaError
+from oraclerag.errors import Contention, EmbeddingDimensionMismatch, ModelError
 from oraclerag.model.active import ActiveModel, active_model
+from oraclerag.model.columns import COLUMNS, index_name, vector_dimensions
 from oraclerag.model.external import Embedder
 from oraclerag.model.installed import LoadedModel, refuse_open_transaction, statements
 from oraclerag.model.verify import verify_model
 from oraclerag.security import require_unrestricted
-from oraclerag.statements import identifier
+from oraclerag.statements import identifier, quoted
 
 __all__ = ["COLUMN", "use_model"]
 
-COLUMN = "EMBEDDING"
-_NO_SUCH_COLUMN = "ORA-00904"
+COLUMN = COLUMNS[0]
 _BUSY = "ORA-00054"
 
 
@@ -45,14 +45,19 @@ def use_model(
     texts = statements(schema)
     with own_tables(), connection.cursor() as cursor:
         settings = {}
-        for setting in ("model", "vector_column", "model_replaced"):
+        for setting in ("model", "vector_column", "model_replaced", "second_model"):
             cursor.execute(texts["setting"], setting=setting)
             row = cursor.fetchone()
             settings[setting] = row[0] if row else None
+        if settings["second_model"] is not None:
+            raise ModelError(
+                f"A switch of models is under way: {settings['second_model']} is beside the one in force.",
+                hint="End it first: `oraclerag reembed --status` says how.",
+            )
         # what an interrupted call took out of force is still what the vectors were made with
         before = settings["model"] or settings["model_replaced"]
         column = identifier(settings["vector_column"] or COLUMN, "vector column")
-        dimensions = _dimensions(cursor, schema, column)
+        dimensions = vector_dimensions(cursor, schema, column)
         if (settings["model"], dimensions) == (model.physical_name, model.dimensions):
             return active_model(connection, schema)
         if before != model.physical_name or dimensions != model.dimensions:
@@ -66,23 +71,6 @@ def use_model(
         cursor.execute(texts["forget_replaced"])
         connection.commit()
     return active_model(connection, schema)
-
-
-def _dimensions(cursor: oracledb.Cursor, schema: str, column: str) -> int | None:
-    """Give the dimension of the vector column, None where there is no such column."""
-    try:
-        cursor.execute(statements(schema).with_names("column", column=column))
-    except oracledb.DatabaseError as error:
-        if code_of(error) == _NO_SUCH_COLUMN:
-            return None
-        raise
-    described = cursor.description[0] if cursor.description else None
-    if described is None or described.type_code is not oracledb.DB_TYPE_VECTOR or not described.vector_dimensions:
-        raise SchemaError(
-            f"The column {column} of RAG_CHUNK is not a vector of a fixed dimension.",
-            hint="It was not made by oraclerag: rename or drop it.",
-        )
-    return int(described.vector_dimensions)
 
 
 def _refuse_vectors(
@@ -122,7 +110,7 @@ def _out_of_force(connection: oracledb.Connection, cursor: oracledb.Cursor, sche
     except BaseException as error:
         with contextlib.suppress(oracledb.Error):  # the connection may be what failed; a later call finds the rest
             connection.rollback()
-            if taken and _dimensions(cursor, schema, column) is not None:
+            if taken and vector_dimensions(cursor, schema, column) is not None:
                 cursor.execute(texts["put_in_force"])
                 connection.commit()
         if code_of(error) == _BUSY:
@@ -140,10 +128,11 @@ def _make_column(cursor: oracledb.Cursor, schema: str, column: str, model: Loade
     """
     texts = statements(schema)
     if drop:
-        cursor.execute(texts["vector_index"], owner=schema)
+        cursor.execute(texts["vector_index"], owner=schema, index_name=index_name(column))
         if cursor.fetchone() is not None:
-            cursor.execute(texts["drop_vector_index"])
+            cursor.execute(texts.with_names("drop_vector_index", index=f"{quoted(schema)}.{index_name(column)}"))
         cursor.execute(texts.with_names("drop_column", column=column))
     # Otherwise a model that was in force once before would find its fingerprints and miss nothing.
     cursor.execute(texts["forget_model_of_entities"])
+    cursor.execute(texts["forget_vectors_as"])
     cursor.execute(texts.with_names("add_column", column=column, type=f"VECTOR({model.dimensions}, FLOAT32)"))

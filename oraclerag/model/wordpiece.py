@@ -44,6 +44,11 @@ class WordPiece:
                     hint="Take the original vocab.txt of the model.",
                 )
 
+    @property
+    def size(self) -> int:
+        """How many tokens there are."""
+        return len(self.tokens)
+
     def options(self) -> str:
         """Give the switches as the JSON text that RAG_MODEL.TOKENIZER and the model's own metadata keep."""
         return json.dumps(

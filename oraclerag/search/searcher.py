@@ -19,7 +19,7 @@ from oraclerag.database import (
     code_of,
     own_tables,
 )
-from oraclerag.errors import ConfigurationError, InputError
+from oraclerag.errors import ConfigurationError, Contention, InputError
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.model.external import DATABASE, configured_name
 from oraclerag.records import SearchResult
@@ -35,7 +35,7 @@ from oraclerag.search.question import cut
 from oraclerag.search.rechecked import Visible, rechecked
 from oraclerag.search.request import Request, SearchOptions, request
 from oraclerag.search.rerank import reranked
-from oraclerag.search.sending import embed, fetched, refuse_ignored_case
+from oraclerag.search.sending import embed, fetched, in_force_when_nothing_is_found
 from oraclerag.search.text_leg import INDEX_GONE, Way, drg_code, refused_text, text_leg, usable_indexes
 from oraclerag.search.traced import traced
 from oraclerag.security import reading
@@ -47,6 +47,7 @@ __all__ = ["Searcher"]
 
 # How long a process trusts what it read about the installation (model in force, counts, index).
 STATE_SECONDS = 30.0
+_TRIES = 5  # of a search that meets another model than the one it has read of
 # What a statement meets whose model or column went away since.
 _OUTDATED = ("ORA-00904", MODEL_MISSING, *BROKEN_DIMENSION, *INDEX_GONE)
 _PREFERRED = COLUMNS.index("PREFERRED")
@@ -193,22 +194,25 @@ class Searcher:
 
         started = time.perf_counter()
         with own_tables(), refused_text():
-            state, fresh = self._current(connection, schema)
-            result = None
-            try:
-                result = self._run(connection, asked, state, vectors)
-            except oracledb.Error as error:
-                if fresh or (drg_code(error) or code_of(error)) not in _OUTDATED:
-                    raise
-            if not fresh and not result:
+            for _ in range(_TRIES):
+                state, fresh = self._current(connection, schema)
+                result = None
+                try:
+                    result = self._run(connection, asked, state, vectors)
+                except oracledb.Error as error:
+                    if (drg_code(error) or code_of(error)) not in _OUTDATED:
+                        raise
+                    if fresh and in_force_when_nothing_is_found(connection, schema) == state.model.physical_name:
+                        raise
                 # nothing is found when another model has come into force: look before believing it
+                if result or (
+                    result is not None
+                    and in_force_when_nothing_is_found(connection, schema) == state.model.physical_name
+                ):
+                    break
                 self.forget()
-                newer, _ = self._current(connection, schema)
-                if result is None or newer.model != state.model:
-                    result = self._run(connection, asked, newer, vectors)
-            assert result is not None  # noqa: S101 - either it was found or the error was raised
-            if not result:
-                refuse_ignored_case(connection, schema)
+            if result is None:
+                raise Contention("Other models and indexes came into force again and again while this was searched.")
         return dataclasses.replace(result, seconds=time.perf_counter() - started)
 
     def _current(self, connection: oracledb.Connection, schema: str) -> tuple[_State, bool]:

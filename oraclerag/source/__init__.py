@@ -14,7 +14,7 @@ import oracledb
 
 from oraclerag.config import Settings
 from oraclerag.errors import UnknownSource
-from oraclerag.source.base import Source, SourceProblem, SourceRead
+from oraclerag.source.base import Source, SourceProblem, SourceRead, model_mark
 from oraclerag.source.file import FileSource
 from oraclerag.source.function import FunctionSource, Reader
 from oraclerag.source.resolution import ResolutionSource
@@ -32,6 +32,7 @@ __all__ = [
     "built_in",
     "find",
     "from_settings",
+    "model_mark",
     "tenants_mapped",
 ]
 

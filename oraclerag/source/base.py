@@ -23,7 +23,7 @@ from oraclerag.records import NO_TENANT, Document
 if TYPE_CHECKING:
     from oraclerag.model.active import ActiveModel
 
-__all__ = ["Source", "SourceProblem", "SourceRead"]
+__all__ = ["Source", "SourceProblem", "SourceRead", "model_mark"]
 
 # Counts up when the toolkit itself makes other chunks of the same text.
 _RENDERING = 1
@@ -162,8 +162,7 @@ class Source(abc.ABC):
         mapping = dict(self._definition())
         mapping["rendering"] = _RENDERING
         mapping["default_tenant"] = None if self.maps_tenant else self.default_tenant
-        embedding = [model.physical_name, model.column, model.passage_prefix]
-        return _digest(mapping)[:32] + _digest(embedding)[:32]
+        return _digest(mapping)[:32] + model_mark(model)
 
     def completed(self, document: Document) -> Document:
         """Fill in what the source's settings say and bring times to UTC (naive).
@@ -253,6 +252,11 @@ def in_utc(moment: dt.datetime | None, zone: str) -> dt.datetime | None:
         return moment.astimezone(dt.UTC).replace(tzinfo=None)
     except OverflowError:
         return moment.replace(tzinfo=None)
+
+
+def model_mark(model: ActiveModel) -> str:
+    """Give 32 hex digits that stand for the vectors of a model: the second half of fingerprints."""
+    return model.vectors_as or _digest([model.physical_name, model.column, model.passage_prefix])[:32]
 
 
 def _digest(value: object) -> str:

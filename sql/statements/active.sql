@@ -2,7 +2,7 @@
 
 -- name: settings
 SELECT SETTING, SETTING_VALUE FROM /*schema*/RAG_SETTING
-WHERE SCOPE_NAME = '*' AND SETTING IN ('model', 'vector_column', 'model_replaced')
+WHERE SCOPE_NAME = '*' AND SETTING IN ('model', 'vector_column', 'model_replaced', 'vectors_as', 'second_model', 'second_column')
 
 -- name: model
 SELECT MODEL_NAME, DIMENSIONS, MAX_TOKENS, QUERY_PREFIX, PASSAGE_PREFIX, PROVIDER

@@ -6,13 +6,13 @@ SELECT i.STATUS, i.INDEX_SUBTYPE,
   (SELECT MAX(o.OBJECT_ID) FROM ALL_OBJECTS o
     WHERE o.OWNER = i.OWNER AND o.OBJECT_NAME = i.INDEX_NAME AND o.OBJECT_TYPE = 'INDEX') AS OBJECT_ID
 FROM ALL_INDEXES i
-WHERE i.OWNER = :owner AND i.TABLE_OWNER = :owner AND i.TABLE_NAME = 'RAG_CHUNK' AND i.INDEX_NAME = 'RAG_CHUNK_EMB_IDX'
+WHERE i.OWNER = :owner AND i.TABLE_OWNER = :owner AND i.TABLE_NAME = 'RAG_CHUNK' AND i.INDEX_NAME = :index_name
 
 -- name: built
-SELECT SETTING_VALUE, UPDATED_AT FROM /*schema*/RAG_SETTING WHERE SCOPE_NAME = '*' AND SETTING = 'vector_index'
+SELECT SETTING_VALUE, UPDATED_AT FROM /*schema*/RAG_SETTING WHERE SCOPE_NAME = '*' AND SETTING = :setting
 
 -- name: embedded
--- How many chunks have a vector in the column in force.
+-- How many chunks have a vector.
 SELECT COUNT(*) FROM /*schema*/RAG_CHUNK WHERE /*column*/EMBEDDING IS NOT NULL
 
 -- name: policies
@@ -39,7 +39,7 @@ SELECT VECTOR_EMBEDDING(/*model*/MODEL USING :text AS DATA) FROM dual
 
 -- name: accuracy
 BEGIN
-  :report := DBMS_VECTOR.INDEX_ACCURACY_QUERY(OWNER_NAME => :owner, INDEX_NAME => 'RAG_CHUNK_EMB_IDX', QV => :vector,
+  :report := DBMS_VECTOR.INDEX_ACCURACY_QUERY(OWNER_NAME => :owner, INDEX_NAME => :index_name, QV => :vector,
     TOP_K => :k, TARGET_ACCURACY => :accuracy);
 END;
 

@@ -30,12 +30,13 @@ WHERE ENTITY_ID = :entity_id AND VISIBILITY <> 'HIDDEN'
        OR (VISIBILITY = 'OWNER' AND DECODE(OWNER_ID, :owner_id, 0, 1) = 1))
 
 -- name: forget_vectors
-UPDATE /*schema*/RAG_CHUNK SET /*column*/EMBEDDING = NULL WHERE ENTITY_ID = :entity_id
+UPDATE /*schema*/RAG_CHUNK SET /*no_vectors*/EMBEDDING = NULL WHERE ENTITY_ID = :entity_id
 
 -- name: change_chunk
+-- Every vector that there is was of the text before.
 UPDATE /*schema*/RAG_CHUNK
 SET CONTENT_HASH = :content_hash, TEXT_START = :text_start, TEXT_END = :text_end, HEAD_LENGTH = :head_length,
-    PARENT_NO = :parent_no, /*column*/EMBEDDING = NULL, UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP),
+    PARENT_NO = :parent_no, /*no_vectors*/EMBEDDING = NULL, UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP),
     SECTION = :section, CONTENT = :content
 WHERE ENTITY_ID = :entity_id AND CHUNK_NO = :chunk_no
 

@@ -91,13 +91,17 @@ WHERE SCOPE_NAME = '*' AND SETTING = 'model_replaced'
 -- name: forget_replaced
 DELETE FROM /*schema*/RAG_SETTING WHERE SCOPE_NAME = '*' AND SETTING = 'model_replaced'
 
+-- name: forget_vectors_as
+-- What the vectors were taken over from is of no matter once they are made anew.
+DELETE FROM /*schema*/RAG_SETTING WHERE SCOPE_NAME = '*' AND SETTING = 'vectors_as'
+
 -- name: forget_model_of_entities
 -- The second half of a fingerprint stands for the model: without it, every entity has to be embedded.
 UPDATE /*schema*/RAG_ENTITY SET FINGERPRINT = SUBSTR(FINGERPRINT, 1, 32) WHERE LENGTH(FINGERPRINT) > 32
 
 -- name: vector_index
 SELECT i.INDEX_NAME FROM ALL_INDEXES i
-WHERE i.OWNER = :owner AND i.TABLE_OWNER = :owner AND i.TABLE_NAME = 'RAG_CHUNK' AND i.INDEX_NAME = 'RAG_CHUNK_EMB_IDX'
+WHERE i.OWNER = :owner AND i.TABLE_OWNER = :owner AND i.TABLE_NAME = 'RAG_CHUNK' AND i.INDEX_NAME = :index_name
 
 -- name: drop_vector_index
-DROP INDEX /*schema*/RAG_CHUNK_EMB_IDX
+DROP INDEX /*index*/RAG_CHUNK_EMB_IDX

@@ -115,10 +115,10 @@ def test_a_rebuild_is_recommended_when_there_are_four_times_as_many(rag: Rag, mo
     assert "learnt from 4 chunks and there are 16: `oraclerag index rebuild`" in advice
     assert rag.rebuild_index(force=True).recommendation is None
     with rag.database.connect() as connection, connection.cursor() as cursor:
-        cursor.execute(f"DROP INDEX {index.NAME}")
+        cursor.execute("DROP INDEX RAG_CHUNK_EMB_IDX")
         assert rag.index_status().recommendation == "build it: `oraclerag index build`"
         cursor.execute(
-            f"CREATE VECTOR INDEX {index.NAME} ON RAG_CHUNK (EMBEDDING) ORGANIZATION NEIGHBOR PARTITIONS DISTANCE COSINE"
+            "CREATE VECTOR INDEX RAG_CHUNK_EMB_IDX ON RAG_CHUNK (EMBEDDING) ORGANIZATION NEIGHBOR PARTITIONS DISTANCE COSINE"
         )
         another = rag.index_status()
         assert (another.usable, another.built, another.recommendation) == (True, None, None)
@@ -219,7 +219,7 @@ def test_where_another_process_builds_it_first_its_index_is_given(rag: Rag, monk
 
 def _object(rag: Rag) -> object:
     with rag.database.connect() as connection, connection.cursor() as cursor:
-        cursor.execute("SELECT OBJECT_ID FROM USER_OBJECTS WHERE OBJECT_NAME = :1", [index.NAME])
+        cursor.execute("SELECT OBJECT_ID FROM USER_OBJECTS WHERE OBJECT_NAME = :1", ["RAG_CHUNK_EMB_IDX"])
         return cursor.fetchone()
 
 
@@ -227,7 +227,7 @@ def test_searches_go_on_while_there_is_no_index(rag: Rag) -> None:
     fill(rag, [Entry(str(n), f"text {n}") for n in range(20)])
     rag.build_index(force=True)
     with rag.database.connect() as connection, connection.cursor() as cursor:
-        cursor.execute(f"DROP INDEX {index.NAME}")
+        cursor.execute("DROP INDEX RAG_CHUNK_EMB_IDX")
     with Rag(dataclasses.replace(rag.settings, exact_below=0)) as other:
         result = other.search("text 7", scope=Scope(manager=True), k=1)
     assert not result.approximate

@@ -40,9 +40,9 @@ CASES = {
     "online": create(online=True, parallel=8, accuracy=95),
     "hnsw": create(kind="hnsw"),
     "hnsw_included": create(kind="hnsw", include=True, parallel=2),
-    "rebuild_online": ddl.rebuild_online("RAG", None),
-    "rebuild_online_parallel": ddl.rebuild_online("RAG", 8),
-    "drop": ddl.drop("RAG"),
+    "rebuild_online": ddl.rebuild_online("RAG", "EMBEDDING", None),
+    "rebuild_online_parallel": ddl.rebuild_online("RAG", "EMBEDDING", 8),
+    "drop": ddl.drop("RAG", "EMBEDDING"),
 }
 
 

@@ -12,6 +12,7 @@ import pytest
 from oraclerag import Rag, Scope
 from oraclerag.database import own_tables
 from oraclerag.merge import Merge
+from oraclerag.model.active import ActiveModel
 from oraclerag.records import Document
 from oraclerag.source import FunctionSource, SelectSource, Source
 from tests.local.write_path.tracker import Tracker
@@ -60,7 +61,7 @@ class Embedder:
         self.calls = 0
         whole = Merge._embed
 
-        def embed(merge: Merge, cursor: oracledb.Cursor, entities: Sequence[int]) -> int:
+        def embed(merge: Merge, cursor: oracledb.Cursor, entities: Sequence[int], model: ActiveModel) -> int:
             self.calls += bool(entities)
             if entities and self.word:
                 with own_tables():
@@ -69,7 +70,7 @@ class Embedder:
                         "WHERE CHUNK_ID IN (SELECT CHUNK_ID FROM RAG_CHUNK WHERE CONTENT LIKE :word)",
                         word=f"%{self.word}%",
                     )
-            return whole(merge, cursor, entities)
+            return whole(merge, cursor, entities, model)
 
         monkeypatch.setattr(Merge, "_embed", embed)
 

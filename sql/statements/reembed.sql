@@ -1,0 +1,36 @@
+-- A second vector column beside the one in force: filled, compared, put in its place, taken away.
+
+-- name: settings
+SELECT SETTING, SETTING_VALUE FROM /*schema*/RAG_SETTING
+WHERE SCOPE_NAME = '*' AND SETTING IN ('model', 'vector_column', 'vectors_as', 'second_model', 'second_column', 'second_state', 'second_done')
+
+-- name: forget
+DELETE FROM /*schema*/RAG_SETTING
+WHERE SCOPE_NAME = '*' AND SETTING IN ('second_model', 'second_column', 'second_state', 'second_done')
+
+-- name: barrier
+-- Waits for whoever is writing chunks and does not know yet what has just been committed; the lock goes with the rollback.
+LOCK TABLE /*schema*/RAG_CHUNK IN SHARE MODE WAIT 30
+
+-- name: next
+-- In the order of the key, so that rows are locked as they are fetched and no further; what a worker has is his.
+SELECT /*+ FIRST_ROWS(64) INDEX_ASC(c RAG_CHUNK_PK) */ c.CHUNK_ID
+FROM /*schema*/RAG_CHUNK c
+WHERE c.CHUNK_ID > :done AND c./*column*/EMBEDDING IS NULL
+ORDER BY c.CHUNK_ID
+FOR UPDATE SKIP LOCKED
+
+-- name: embed
+UPDATE /*schema*/RAG_CHUNK SET /*column*/EMBEDDING = VECTOR_EMBEDDING(/*model*/MODEL USING CONTENT AS DATA)
+WHERE CHUNK_ID IN (/*ids*/IDS)
+
+-- name: embed_prefixed
+UPDATE /*schema*/RAG_CHUNK
+SET /*column*/EMBEDDING = VECTOR_EMBEDDING(/*model*/MODEL USING :prefix || CONTENT AS DATA)
+WHERE CHUNK_ID IN (/*ids*/IDS)
+
+-- name: chunks
+SELECT COUNT(*) FROM /*schema*/RAG_CHUNK
+
+-- name: filled
+SELECT COUNT(*) AS CHUNKS, COUNT(/*column*/EMBEDDING) AS FILLED FROM /*schema*/RAG_CHUNK
