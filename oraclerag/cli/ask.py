@@ -175,6 +175,11 @@ def _notes(answer: Answer) -> list[str]:
         notes.append(f"No text that this scope may see names {' or '.join(answer.result.codes_missing)}.")
     if answer.withheld:
         notes.append(f"{answer.withheld} hits were kept back: their sources let no text leave (egress).")
+    generation = answer.generation
+    if generation is not None and not generation.text.strip():
+        notes.append(f"The language model wrote nothing; it ended with {generation.finish!r}.")
+    elif generation is not None and generation.finish in ("content_filter", "refusal"):
+        notes.append(f"The language model did not answer to the end, or not at all: {generation.finish}.")
     if answer.outcome == "truncated":
         notes.append("The answer is cut: it reached the limit of tokens (generate.max_tokens).")
     if answer.search_id is not None:

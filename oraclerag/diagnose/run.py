@@ -100,7 +100,9 @@ def diagnose(report: str | os.PathLike[str] | BinaryIO, asked: Asked, around: Ar
     remarks: list[str] = []
     timings: dict[str, float] = {}
     if asked.store and asked.name is None and not isinstance(report, os.PathLike):
-        raise InputError("A report that is no file needs a name to be kept.", hint='Name it: name="night/alert.log".')
+        raise InputError(
+            "A report that is no file needs a name to be kept.", hint="Name it: --name night/alert.log (name=…)."
+        )
     with _timed(timings, "read"):
         given = read_report(report, name=asked.name, encoding=asked.encoding, max_bytes=asked.max_bytes)
         findings = extracted(given.text)

@@ -14,7 +14,7 @@ import oracledb
 
 from oraclerag import log, telemetry
 from oraclerag.database import Database, never_connected, own_tables
-from oraclerag.errors import ConfigurationError, InputError, OracleRagError
+from oraclerag.errors import ConfigurationError, InputError, OracleRagError, SchemaMissing
 from oraclerag.searches.course import Asked, Course, Kind
 from oraclerag.searches.entry import Entry, Keeping, entry
 from oraclerag.security import writing
@@ -77,8 +77,8 @@ def followed(
     def log_all(error: BaseException | None) -> list[int | None]:
         if not all(isinstance(one.question, str) for one in asked):
             return [None] * len(asked)  # what is no question was refused, and is none to be kept
-        if error is not None and (never_connected(error) or not database.has_own):
-            return [None] * len(asked)  # the log is not reached either, and the error says so
+        if error is not None and (never_connected(error) or isinstance(error, SchemaMissing) or not database.has_own):
+            return [None] * len(asked)  # there is no log that could be written to, and the error says so
         seconds = time.perf_counter() - began
         return _written(
             database,

@@ -19,13 +19,15 @@ __all__ = ["Left", "left_by"]
 class Left:
     """What is there more at the end than in the middle.
 
-    ``grown`` is in bytes that Python holds, for each question; ``resident`` is a ratio of the process' memory. ``busy``
-    connections are lent at the end. Where the system does not tell, ``descriptors`` is 0 and ``resident`` 1.
+    ``busy`` connections are lent at the end. ``objects`` are ours and those of the client for HTTP. ``grown`` is in bytes
+    that Python holds, for each question; ``resident`` is a ratio of the process' memory: the local database may be a
+    part of it. Where the system does not tell, ``descriptors`` is 0 and ``resident`` 1.
     """
 
     busy: int
     descriptors: int
     threads: int
+    objects: int
     grown: float
     resident: float
 
@@ -42,18 +44,20 @@ def left_by(rag: Rag, ask: Callable[[int], object], questions: int) -> Left:
                 ask(number)
             _settled()
             gc.collect()
-            halves.append((_descriptors(), threading.active_count(), tracemalloc.get_traced_memory()[0], _resident()))
+            traced = tracemalloc.get_traced_memory()[0]
+            halves.append((_descriptors(), threading.active_count(), _objects(), traced, _resident()))
     finally:
         tracemalloc.stop()
-    (descriptors, threads, traced, resident), end = halves
+    middle, end = halves
     pool = rag.database._own_pool
     assert pool is not None
     return Left(
         busy=pool.busy,
-        descriptors=max(0, end[0] - descriptors),
-        threads=max(0, end[1] - threads),
-        grown=2 * (end[2] - traced) / questions,
-        resident=end[3] / resident,
+        descriptors=max(0, end[0] - middle[0]),
+        threads=max(0, end[1] - middle[1]),
+        objects=max(0, end[2] - middle[2]),
+        grown=2 * (end[3] - middle[3]) / questions,
+        resident=end[4] / middle[4],
     )
 
 
@@ -63,6 +67,14 @@ def _settled() -> None:
         if not any("process_request" in thread.name for thread in threading.enumerate()):
             return
         time.sleep(0.01)
+
+
+def _objects() -> int:
+    modules = [str(type(one).__module__) for one in gc.get_objects()]
+    return sum(
+        name.startswith(("oraclerag.", "httpx.", "httpcore.")) and not name.startswith("oraclerag.local")
+        for name in modules
+    )
 
 
 def _descriptors() -> int:

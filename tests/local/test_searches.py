@@ -25,7 +25,7 @@ from oraclerag import answer as answering
 from oraclerag.cli import app
 from oraclerag.config import Settings, SourceSettings
 from oraclerag.database import Database
-from oraclerag.errors import ConfigurationError, ConnectionFailed, InputError, LoginFailed, ProviderError
+from oraclerag.errors import ConfigurationError, ConnectionFailed, InputError, LoginFailed, ProviderError, SchemaMissing
 from oraclerag.searches import clear_entities, clear_tenant
 from tests.local.conftest import Account
 from tests.local.library import Entry, install, settings_of, shelve
@@ -273,6 +273,7 @@ def test_who_has_no_database_is_told_that_alone(module_account: Account, caplog:
             (whole, ConnectionFailed),
             (refused, LoginFailed),
             (Settings(), ConfigurationError),
+            (settings_of(module_account, schema="SYS"), SchemaMissing),
         ):
             with Rag(settings) as rag:
                 for ask in (rag.ask, functools.partial(rag.search, log=True)):
