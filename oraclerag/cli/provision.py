@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from oraclerag.cli import doctor
 from oraclerag.cli.options import UNHEALTHY, Json, confirmed, opened, output, settings
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def provision(
 ) -> None:
     """Make a database ready: tables, model, vector column.
 
-    What is there already stays; it can be run again at any time. With --dry-run the exit code is 3 where a step cannot
+    What is there already stays; it can be run again at any time. It ends with what `oraclerag doctor` would have seen
+    to, which does not change the exit code. With --dry-run the exit code is 3 where a step cannot
     be done.
     """
     names = {
@@ -97,6 +99,7 @@ def provision(
         report = rag.provision(
             model_file=model, weights=weights, directory=directory, url=url, sha256=sha256, said=screen.say
         )
+        found = rag.doctor()
     if json:
         screen.data(
             {
@@ -108,6 +111,7 @@ def provision(
                 "max_tokens": report.model.max_tokens,
                 "column": report.model.column,
                 "loaded": report.loaded,
+                "findings": [finding for finding in found.findings if finding.state in ("warn", "fail")],
             }
         )
         return
@@ -120,6 +124,8 @@ def provision(
             f"the model reads {report.model.max_tokens} tokens",
         }
     )
+    screen.say("doctor, of what is to be seen to:")
+    doctor.show(screen, found, quiet=True)
     screen.say("Next: `oraclerag source check`, then `oraclerag reindex`.")
 
 

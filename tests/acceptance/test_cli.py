@@ -94,7 +94,7 @@ def empty(database: LocalDatabase, tmp_path_factory: pytest.TempPathFactory) -> 
     """A user of a database in which nothing is."""
     folder = tmp_path_factory.mktemp("empty")
     (folder / "oraclerag.toml").write_text(CONFIGURATION)
-    return Shell(folder, _environment(database, "NOTHING", folder))
+    return Shell(folder, environment_of(database, "NOTHING", folder))
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def shell(database: LocalDatabase, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = tmp_path_factory.mktemp("notes")
     (folder / "oraclerag.toml").write_text(CONFIGURATION)
     (folder / "tiny.onnx").write_bytes(tiny_model())
-    made = Shell(folder, _environment(database, "NOTES", folder))
+    made = Shell(folder, environment_of(database, "NOTES", folder))
     with (
         oracledb.connect(user="NOTES", password=made.environment["ORACLE_PASSWORD"], dsn=database.dsn) as connection,
         connection.cursor() as cursor,
@@ -128,7 +128,7 @@ def shell(database: LocalDatabase, tmp_path_factory: pytest.TempPathFactory) -> 
     return made
 
 
-def _environment(database: LocalDatabase, user: str, folder: Path) -> dict[str, str]:
+def environment_of(database: LocalDatabase, user: str, folder: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ORACLE", "ORACLERAG"))}
     return kept | {
         "ORACLE_DSN": database.dsn,
@@ -262,7 +262,7 @@ def test_a_worker_that_ends_says_what_is_left(shell: Shell, database: LocalDatab
 
 def test_taking_everything_away_is_asked_for(empty: Shell, database: LocalDatabase) -> None:
     """Nobody answers where standard input is no terminal."""
-    other = Shell(empty.folder, _environment(database, "LEAVING", empty.folder))
+    other = Shell(empty.folder, environment_of(database, "LEAVING", empty.folder))
     other.call("migrate")
     refused = other.run("migrate", "--to", "base", expect=1)
     assert "schema LEAVING" in refused.stderr
@@ -512,7 +512,7 @@ def test_files_are_ingested_found_and_pruned(shell: Shell, tmp_path: Path) -> No
 def test_provision_and_migrate_again_change_nothing(shell: Shell) -> None:
     assert shell.json("provision") == {
         "schema": "NOTES", "revision": "0001", "applied": [], "model": shell.json("model", "list")[0]["physical_name"],
-        "dimensions": 384, "max_tokens": 256, "column": "EMBEDDING", "loaded": False,
+        "dimensions": 384, "max_tokens": 256, "column": "EMBEDDING", "loaded": False, "findings": [],
     }  # fmt: skip
     assert shell.json("migrate")["applied"] == []
 
@@ -720,6 +720,32 @@ def test_doctor_says_what_fails_last_and_what_to_type(broken_queue: Shell) -> No
     report = broken_queue.json("doctor", expect=3)
     assert (report["healthy"], report["skipped"]) == (False, [])
     assert {"name", "state", "detail", "remedy"} == set(report["findings"][0])
+
+
+def test_provision_ends_with_what_doctor_finds(broken_queue: Shell) -> None:
+    shown = broken_queue.call("provision")
+    assert [line.split()[:2] for line in shown.stdout.splitlines() if line.startswith("fail")] == [
+        ["fail", "dead_letters:ENTITY"], ["fail", "dead_letters:STATEMENT_FAILED"], ["fail", "paused:note"],
+    ]  # fmt: skip
+    assert "ok       connection" not in shown.stdout
+    assert "doctor, of what is to be seen to:" in shown.stderr
+
+
+def test_the_page_of_doctor_can_be_typed(shell: Shell) -> None:
+    """Every command of docs/doctor.md, in its order; the record that the last one writes."""
+    text = (Path(__file__).resolve().parents[2] / "docs" / "doctor.md").read_text("utf-8")
+    blocks = re.findall(r"^```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    lines = [shlex.split(line, comments=True)[1:] for block in blocks for line in block.splitlines()]
+    assert [" ".join(words) for words in lines] == [
+        "doctor", "doctor --json", "doctor --probe", "doctor --probe --file probes.md",
+    ]  # fmt: skip
+    outputs = [shell.call(*words) for words in lines]
+    assert json.loads(outputs[1].stdout)["healthy"]
+    assert "The probe makes the table ORACLERAG_PROBE_" in outputs[2].stderr
+    assert "\nok       fetch_locks: Which rows does a fetch of a claim lock?\n" in outputs[2].stdout
+    record = (shell.folder / "probes.md").read_text("utf-8")
+    assert record.startswith("## Measured on Oracle AI Database 26ai Free Release 23.26")
+    assert "--probe measures" in shell.call("doctor", "--file", "probes.md", expect=2).stderr
 
 
 def test_deleting_rows_is_asked_for(broken_queue: Shell) -> None:
