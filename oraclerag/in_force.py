@@ -15,7 +15,7 @@ import oracledb
 from oraclerag.database import code_of, own_tables
 from oraclerag.statements import Statements
 
-__all__ = ["InForce", "pause", "put", "put_first", "read", "resume"]
+__all__ = ["InForce", "pause", "put", "put_first", "read", "remove", "resume"]
 
 _UNIQUE = "ORA-00001"
 
@@ -84,6 +84,13 @@ def put_first(connection: oracledb.Connection, schema: str, scope: str, setting:
                 raise
 
 
+def remove(connection: oracledb.Connection, schema: str, scope: str, setting: str) -> bool:
+    """Take a setting away, in the caller's transaction; gives whether there was one."""
+    with connection.cursor() as cursor, own_tables():
+        cursor.execute(Statements("in_force", schema)["remove"], scope_name=scope, setting=setting)
+        return bool(cursor.rowcount)
+
+
 def pause(connection: oracledb.Connection, schema: str, source: str, reason: str) -> None:
     """Stop the workers from taking up rows of a source, and say why; commits."""
     put(connection, schema, source, "paused", reason[:1000])
@@ -93,8 +100,7 @@ def pause(connection: oracledb.Connection, schema: str, source: str, reason: str
 
 def resume(connection: oracledb.Connection, schema: str, source: str) -> bool:
     """Let the workers take up a paused source again; commits. Gives whether it was paused."""
-    with connection.cursor() as cursor, own_tables():
-        cursor.execute(Statements("in_force", schema)["remove"], scope_name=source, setting="paused")
-        found = bool(cursor.rowcount)
+    found = remove(connection, schema, source, "paused")
+    with own_tables():
         connection.commit()
     return found

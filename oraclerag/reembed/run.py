@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import oracledb
 
-from oraclerag import index
+from oraclerag import in_force, index
 from oraclerag.config import Settings
 from oraclerag.database import Database, own_tables
 from oraclerag.errors import ConfigurationError, InputError
@@ -194,11 +194,8 @@ class Reembedding:
             if index.look(connection, schema, column).exists:
                 index.run(connection, index.drop(schema, column))
             index.run(connection, texts.with_names("drop_column", column=column))
-            with connection.cursor() as cursor:
-                cursor.execute(
-                    Statements("in_force", schema)["remove"], scope_name="*", setting=index.setting_of(column)
-                )
-                connection.commit()
+            in_force.remove(connection, schema, "*", index.setting_of(column))
+            connection.commit()
 
     def _swap(self, state: str) -> ModelSwitch:
         schema = self._database.schema
