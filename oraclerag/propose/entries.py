@@ -26,7 +26,9 @@ def entries(
     table, schema = around.table, around.schema
     key = ", ".join(sql_name(column) for column in columns)
     own = table_name(table.id, schema)
-    gives = key if tenant is None else f"{key}, {sql_name(tenant[0])}"
+    gives = key
+    if tenant is not None:  # a query gives no name twice
+        gives += f", {sql_name(tenant[0])}" + (" as of_tenant" if tenant[0] in columns else "")
     found: dict[str, str | list[str]] = {own: key}
     queries: dict[TableId, list[str]] = {}
     for join in joins:
