@@ -4,38 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from oraclerag.errors import ModelInvalid
+from oraclerag.model.shape import BertShape
 
 __all__ = ["BertShape", "Weights", "expected", "read_weights"]
 
 Weights = Mapping[str, NDArray[np.float32]]
 
 _PREFIXES = ("", "bert.", "model.", "0.auto_model.")
-
-
-@dataclass(frozen=True, slots=True)
-class BertShape:
-    """The numbers of ``config.json`` that decide the computation.
-
-    ``positions`` is the size of the position table; ``epsilon`` that of the layer norms; ``activation`` one of
-    ``gelu``, ``gelu_new``, ``relu``.
-    """
-
-    vocabulary: int
-    hidden: int
-    layers: int
-    heads: int
-    intermediate: int
-    positions: int
-    types: int
-    epsilon: float
-    activation: str = "gelu"
 
 
 def expected(shape: BertShape) -> Iterator[tuple[str, tuple[int, ...]]]:
