@@ -55,7 +55,8 @@ def strangers(look: Look) -> list[Verdict]:
         warn(
             f"{entities:,} entities are indexed of a source that is not configured here; they are found, and nobody "
             "changes them any more",
-            f"Configure [source.{name}] again, or run doctor where the workers' oraclerag.toml is.",
+            f"Configure [source.{name}] again, or run doctor where the workers' oraclerag.toml is. "
+            f"`oraclerag wipe --source {name}` shows what it would take away, with --yes it does.",
             about=name,
         )
         for name, entities in unknown_here

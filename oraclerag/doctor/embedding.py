@@ -17,6 +17,7 @@ from oraclerag.model.installed import find_model
 __all__ = ["CHECKS"]
 
 _AGAIN = dt.timedelta(hours=2)  # a load takes less; the database's time zone may have moved by one
+_TRIED = 14  # days after which a new model has proved itself
 _LOAD = "`oraclerag model load FILE` loads it again, `oraclerag model use NAME` puts it in force."
 
 
@@ -110,6 +111,26 @@ def model_hash(look: Look) -> Verdict:
     return ok(detail)
 
 
+def switch(look: Look) -> Verdict:
+    """Look whether a switch of models is under way, or was left half-way."""
+    found = {str(setting): (value, age) for setting, value, age in look.rows(look.sql["second_model"])}
+    model, age = found.get("second_model", (None, 0))
+    if model is None:
+        return ok("none is under way")
+    days = float(age)
+    if found.get("second_state", ("filling", 0))[0] == "former":
+        detail = (
+            f"{model} was in force until {days:.0f} days ago and is kept for a way back; both are written meanwhile"
+        )
+        if days > _TRIED:
+            return warn(detail, "`oraclerag reembed --finish`, or `oraclerag reembed --rollback`.")
+        return ok(detail)
+    return warn(
+        f"{model} is being filled since {days:.1f} days beside the one in force; both are written meanwhile",
+        f"`oraclerag reembed --model {model}` goes on where it ended, `oraclerag reembed --abort` gives it up.",
+    )
+
+
 CHECKS = (
     Check(
         "model", "Is the configured model in force, and in the database?", model, after=("schema",),
@@ -121,4 +142,5 @@ CHECKS = (
     ),
     Check("model_hash", "Is the model the file that was loaded?", model_hash, after=("model",)),
     Check("embeds", "Does the model embed?", embeds, after=("dimension",)),
+    Check("model_switch", "Was a switch of models left half-way?", switch, after=("model",)),
 )  # fmt: skip

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import time
 from pathlib import Path
 
 import oracledb
 
 from oraclerag.database import translated
-from oraclerag.doctor.finding import Verdict, fail, ok, warn
+from oraclerag.doctor.finding import Verdict, fail, ok, unknown, warn
 from oraclerag.doctor.look import Check, Look
 
 __all__ = ["CHECKS", "EXPIRES_SOON", "expiry"]
@@ -17,6 +18,7 @@ __all__ = ["CHECKS", "EXPIRES_SOON", "expiry"]
 EXPIRES_SOON = dt.timedelta(days=30)
 """Before so long one is warned of what expires."""
 
+_ADDRESS = "MINILM_ONNX_PAR_URL"
 _SLOW = 0.1  # seconds of a round trip; a batch takes dozens of them
 _APART = 5.0  # seconds
 _TRIES = 3
@@ -112,6 +114,11 @@ def expiry(look: Look, what: str, ends: dt.datetime, renew: str) -> Verdict:
 def pre_authenticated_request(look: Look) -> Verdict:
     """Look when the address expires by which the model is fetched from Object Storage."""
     text = look.settings.par_expires_at
+    if text is None and os.environ.get(_ADDRESS):
+        return unknown(
+            f"{_ADDRESS} is set, and nothing says when it expires.",
+            "Set ORACLERAG_PAR_EXPIRES_AT to what `terraform output minilm_onnx_par_expires_at` prints.",
+        )
     if text is None:
         return ok("no pre-authenticated request is configured (model.par_expires_at)")
     renew = "`terraform apply -var par_serial=N`, with another number, makes a new one; then set model.par_expires_at."

@@ -60,6 +60,13 @@ SELECT VECTOR_EMBEDDING(/*model*/MODEL USING :text AS DATA) FROM dual
 -- Described, not fetched: the driver is told the dimension of the column.
 SELECT /*column*/EMBEDDING FROM /*schema*/RAG_CHUNK WHERE 1 = 0
 
+-- name: second_model
+-- Of a switch of models: the second one, its state, and since how many days.
+SELECT s.SETTING, s.SETTING_VALUE,
+       CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(s.UPDATED_AT AS DATE) AS DAYS
+FROM /*schema*/RAG_SETTING s
+WHERE s.SCOPE_NAME = '*' AND s.SETTING IN ('second_model', 'second_state') AND s.SETTING_VALUE IS NOT NULL
+
 -- name: vector_info
 SELECT a.VECTOR_INFO FROM ALL_MINING_MODEL_ATTRIBUTES a
 WHERE a.OWNER = :owner AND a.MODEL_NAME = :physical_name AND a.ATTRIBUTE_NAME = 'ORA$ONNXTARGET'

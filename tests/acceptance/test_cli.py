@@ -84,12 +84,6 @@ class Shell:
 
 
 @pytest.fixture(scope="module")
-def database() -> Iterator[LocalDatabase]:
-    with LocalDatabase(in_process=True) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
 def empty(database: LocalDatabase, tmp_path_factory: pytest.TempPathFactory) -> Shell:
     """A user of a database in which nothing is."""
     folder = tmp_path_factory.mktemp("empty")
@@ -731,18 +725,10 @@ def test_provision_ends_with_what_doctor_finds(broken_queue: Shell) -> None:
     assert "doctor, of what is to be seen to:" in shown.stderr
 
 
-def test_the_page_of_doctor_can_be_typed(shell: Shell) -> None:
-    """Every command of docs/doctor.md, in its order; the record that the last one writes."""
-    text = (Path(__file__).resolve().parents[2] / "docs" / "doctor.md").read_text("utf-8")
-    blocks = re.findall(r"^```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    lines = [shlex.split(line, comments=True)[1:] for block in blocks for line in block.splitlines()]
-    assert [" ".join(words) for words in lines] == [
-        "doctor", "doctor --json", "doctor --probe", "doctor --probe --file probes.md",
-    ]  # fmt: skip
-    outputs = [shell.call(*words) for words in lines]
-    assert json.loads(outputs[1].stdout)["healthy"]
-    assert "The probe makes the table ORACLERAG_PROBE_" in outputs[2].stderr
-    assert "\nok       fetch_locks: Which rows does a fetch of a claim lock?\n" in outputs[2].stdout
+def test_the_probe_says_what_it_makes_and_writes_down_what_it_measures(shell: Shell) -> None:
+    shown = shell.call("doctor", "--probe", "--file", "probes.md")
+    assert "The probe makes the table ORACLERAG_PROBE_" in shown.stderr
+    assert "\nok       fetch_locks: Which rows does a fetch of a claim lock?\n" in shown.stdout
     record = (shell.folder / "probes.md").read_text("utf-8")
     assert record.startswith("## Measured on Oracle AI Database 26ai Free Release 23.26")
     assert "--probe measures" in shell.call("doctor", "--file", "probes.md", expect=2).stderr

@@ -150,8 +150,18 @@ def test_a_wallet_that_may_not_be_read_fails(tmp_path: Path) -> None:
         ("2026-05-01T13:00:00+02:00", "fail", "expired"),
     ],
 )
-def test_the_pre_authenticated_request(text: str | None, expected: State, words: str) -> None:
+def test_the_pre_authenticated_request(
+    text: str | None, expected: State, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MINILM_ONNX_PAR_URL", raising=False)
     assert state(session.pre_authenticated_request(FakeLook(par_expires_at=text)), words) == expected
+
+
+def test_a_request_of_which_nobody_knows_when_it_expires_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINILM_ONNX_PAR_URL", "https://objectstorage.example/p/secret/o/model")
+    verdict = session.pre_authenticated_request(FakeLook())
+    assert state(verdict, "MINILM_ONNX_PAR_URL is set") == "unknown"
+    assert "secret" not in str(verdict)
 
 
 # -- row security -----------------------------------------------------------------------------------------------------

@@ -95,6 +95,10 @@ LOGGED = (
     "INSERT INTO RAG_SEARCH (TENANT_ID, KIND, ASKED_ROLE, OUTCOME, ASKED_AT) VALUES ('main', 'ask', 'anyone', 'found', "
     "SYS_EXTRACT_UTC(SYSTIMESTAMP) - INTERVAL '100' DAY(3))"
 )
+OF_SWITCH = " WHERE SETTING IN ('second_model', 'second_state')"
+NO_SWITCH = f"DELETE FROM RAG_SETTING{OF_SWITCH}"
+SWITCH = "INSERT INTO RAG_SETTING (SCOPE_NAME, SETTING, SETTING_VALUE) VALUES ('*', 'second_model', 'OTHER_1')"
+KEPT = "INSERT INTO RAG_SETTING (SCOPE_NAME, SETTING, SETTING_VALUE) VALUES ('*', 'second_state', 'former')"
 CASES = [
     Case("backlog", (ENQUEUE, "UPDATE RAG_DIRTY SET ATTEMPTS = 3"), "warn", "1 have failed 3 times", "queue list"),
     Case("lag", (ENQUEUE, OLD), "warn", "the oldest change has waited for 3,6", "queue status"),
@@ -141,6 +145,14 @@ CASES = [
     Case(
         "model", ("UPDATE RAG_SETTING SET SETTING_VALUE = 'GONE' WHERE SETTING = 'model'",), "fail", "GONE", "model load",
         ("UPDATE RAG_SETTING SET SETTING_VALUE = (SELECT MAX(PHYSICAL_NAME) FROM RAG_MODEL) WHERE SETTING = 'model'",),
+    ),
+    Case(
+        "model_switch", (SWITCH,), "warn", "OTHER_1 is being filled since 0.0 days", "reembed --model OTHER_1", (NO_SWITCH,)
+    ),
+    Case("model_switch", (SWITCH, KEPT), "ok", "OTHER_1 was in force until 0 days ago", "", (NO_SWITCH,)),
+    Case(
+        "model_switch", (SWITCH, KEPT, f"UPDATE RAG_SETTING SET UPDATED_AT = UPDATED_AT - INTERVAL '15' DAY{OF_SWITCH}"),
+        "warn", "OTHER_1 was in force until 15 days ago", "reembed --finish", (NO_SWITCH,),
     ),
     Case(
         "schema", ("UPDATE RAG_ALEMBIC_VERSION SET VERSION_NUM = '9999'",), "fail", "'9999', which this version",
