@@ -37,10 +37,11 @@ class StoredChunk(NamedTuple):
 
 @dataclass(slots=True)
 class Indexed:
-    """What the index has of an entity: its state, None where it knows nothing of it, and its chunks by number."""
+    """What the index has of an entity: its state, None where it knows nothing of it, its chunks, whether a document."""
 
     state: State | None = None
     tenant: str | None = None
+    document: bool = False
     chunks: dict[int, StoredChunk] = field(default_factory=dict)
 
     @property
@@ -70,13 +71,14 @@ def compare(indexed: Indexed, said: Write | OracleRagError) -> Verdict:
         return Verdict("foreign", ("tenant",), tenant)
     if state is None or state.fingerprint is None:
         return Verdict("missing", (), tenant)
-    differs = tuple(_differences(state, chunks, said))
+    differs = tuple(_differences(state, indexed, said))
     if said.chunks and not chunks:
         return Verdict("missing", differs, tenant)
     return Verdict("stale" if differs else None, differs, tenant)
 
 
-def _differences(state: State, chunks: dict[int, StoredChunk], said: Write) -> Iterator[str]:
+def _differences(state: State, indexed: Indexed, said: Write) -> Iterator[str]:
+    chunks = indexed.chunks
     for half in ("settings", "model"):
         if fingerprint_half(state.fingerprint, half) != fingerprint_half(said.fingerprint, half):
             yield half
@@ -84,6 +86,8 @@ def _differences(state: State, chunks: dict[int, StoredChunk], said: Write) -> I
         yield "text"
     if state.details_hash != said.details_hash:
         yield "details"
+    if said.chunks and not indexed.document:
+        yield "document"
     hashes = {number: chunk.content_hash for number, chunk in chunks.items()}
     rendered = {chunk.number: text_hash(chunk.content) for chunk in said.chunks}
     if hashes != rendered or state.chunks != len(rendered) or not all(chunk.whole for chunk in chunks.values()):

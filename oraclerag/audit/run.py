@@ -205,7 +205,7 @@ class _Audit:
         indexed = {key: Indexed() for key in ids}
         for row in self._rows("indexed", ids):
             one = indexed[row[0]]
-            one.state, one.tenant = _state(row), row[6]
+            one.state, one.tenant, one.document = _state(row), row[6], bool(row[14])
             if row[7] is not None:
                 one.chunks[int(row[7])] = StoredChunk(row[8], row[9], row[10], row[11], bool(row[12]), bool(row[13]))
         found = read(self._source, self._connection, ids)

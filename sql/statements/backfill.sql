@@ -4,12 +4,13 @@
 
 -- name: missing
 -- DETAILS_HASH is forgotten when an entity fails: one that was given up is missing, though it was indexed once. So is
--- one that has not the chunks it should have. An entity with an empty text has a fingerprint and no chunks.
+-- one that has not the chunks it should have, or no document. An entity with an empty text has a fingerprint and neither.
 SELECT s.SOURCE_ID, MIN(s.TENANT_ID) AS TENANT_ID FROM (/*enumeration*/ENUMERATION) s
 LEFT JOIN /*schema*/RAG_ENTITY e ON e.SOURCE_TYPE = :source_type AND e.SOURCE_ID = s.SOURCE_ID
 WHERE e.FINGERPRINT IS NULL OR e.FINGERPRINT <> :fingerprint OR e.DETAILS_HASH IS NULL
    OR e.CHUNKS <> (SELECT COUNT(*) FROM /*schema*/RAG_CHUNK c
                    WHERE c.SOURCE_TYPE = e.SOURCE_TYPE AND c.SOURCE_ID = e.SOURCE_ID AND c.CHUNK_NO >= 0)
+   OR (e.CHUNKS > 0 AND NOT EXISTS (SELECT 1 FROM /*schema*/RAG_DOCUMENT o WHERE o.ENTITY_ID = e.ENTITY_ID))
 GROUP BY s.SOURCE_ID
 
 -- name: everything
@@ -71,11 +72,12 @@ SELECT COUNT(s.SOURCE_ID), COUNT(*) - COUNT(s.SOURCE_ID),
 FROM (/*enumeration*/ENUMERATION) s
 
 -- name: incomplete
--- Entities that have not the chunks they should have. What a long document keeps out of sight has negative numbers.
+-- Entities that have not the chunks or the document they should have. What a long document keeps out of sight has negative numbers.
 SELECT e.ENTITY_ID, e.SOURCE_ID, e.TENANT_ID FROM /*schema*/RAG_ENTITY e
 WHERE e.SOURCE_TYPE = :source_type AND e.FINGERPRINT IS NOT NULL
-  AND e.CHUNKS <> (SELECT COUNT(*) FROM /*schema*/RAG_CHUNK c
-                   WHERE c.SOURCE_TYPE = e.SOURCE_TYPE AND c.SOURCE_ID = e.SOURCE_ID AND c.CHUNK_NO >= 0)
+  AND (e.CHUNKS <> (SELECT COUNT(*) FROM /*schema*/RAG_CHUNK c
+                    WHERE c.SOURCE_TYPE = e.SOURCE_TYPE AND c.SOURCE_ID = e.SOURCE_ID AND c.CHUNK_NO >= 0)
+       OR (e.CHUNKS > 0 AND NOT EXISTS (SELECT 1 FROM /*schema*/RAG_DOCUMENT o WHERE o.ENTITY_ID = e.ENTITY_ID)))
 
 -- name: damaged
 -- The same, and those whose chunks lack their vector, or are another tenant's, or have another text than was hashed.
@@ -83,6 +85,7 @@ SELECT e.ENTITY_ID, e.SOURCE_ID, e.TENANT_ID FROM /*schema*/RAG_ENTITY e
 WHERE e.SOURCE_TYPE = :source_type AND e.FINGERPRINT IS NOT NULL
   AND (e.CHUNKS <> (SELECT COUNT(*) FROM /*schema*/RAG_CHUNK c
                     WHERE c.SOURCE_TYPE = e.SOURCE_TYPE AND c.SOURCE_ID = e.SOURCE_ID AND c.CHUNK_NO >= 0)
+       OR (e.CHUNKS > 0 AND NOT EXISTS (SELECT 1 FROM /*schema*/RAG_DOCUMENT o WHERE o.ENTITY_ID = e.ENTITY_ID))
        OR EXISTS (SELECT 1 FROM /*schema*/RAG_CHUNK k
                   WHERE k.ENTITY_ID = e.ENTITY_ID AND k.CHUNK_NO >= 0
                     AND (k./*column*/EMBEDDING IS NULL OR k.TENANT_ID <> e.TENANT_ID

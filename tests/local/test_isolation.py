@@ -440,6 +440,20 @@ def test_why_tells_of_nothing_that_a_scope_may_not_see(rag: Rag, scope: str) -> 
         assert told.known == (allowed(entry, asker) or hidden)
 
 
+@pytest.mark.parametrize("tenant", sorted({str(scope.tenant) for scope in SCOPES.values()}))
+def test_what_an_operator_looks_at_is_one_tenants(rag: Rag, tmp_path: Path, tenant: str) -> None:
+    """Who runs the installation takes out and verifies all of a tenant, hidden or owned by whomever, and no other's."""
+    rag.tenants.export(tenant, tmp_path / "out.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert {row["tenant_id"] for row in rows} <= {tenant}
+    theirs = {entry.id for entry in ENTRIES if entry.tenant == tenant}
+    assert {row["source_id"] for row in rows if row["table"] == "RAG_CHUNK"} == theirs
+    report = rag.tenants.verify(tenant, phrase=QUESTION, k=100)
+    seen = {entry.id for entry in ENTRIES if allowed(entry, Scope(tenant=tenant, manager=True))}
+    assert (report.hits, report.leaked, report.foreign) == (len(seen), (), 0)
+    assert report.summary.chunks == len(theirs)
+
+
 def test_the_entries_tell_the_roles_apart() -> None:
     """The table above would prove nothing if every scope saw the same."""
     seen = {name: frozenset(e.id for e in ENTRIES if allowed(e, scope)) for name, scope in SCOPES.items()}

@@ -174,6 +174,17 @@ def test_the_runbook_ends_with_an_index_that_is_equal(desk: Desk, page: str, hea
     assert not desk.rag.queue_status().dead
 
 
+@pytest.mark.parametrize("table", ["RAG_DOCUMENT", "RAG_CHUNK"])
+def test_a_part_of_the_projection_is_made_anew_too(desk: Desk, table: str) -> None:
+    before = desk.index()
+    desk.sql(f"DELETE FROM {table} WHERE TENANT_ID = 'globex'")
+    assert not desk.equal()
+    desk.rag.backfill()
+    desk.rag.work(once=True)
+    assert desk.index() == before
+    assert desk.equal()
+
+
 @pytest.mark.parametrize(
     ("line", "name"),
     [
