@@ -170,6 +170,9 @@ class Settings:
         None, "searches.keep_days", "ORACLERAG_SEARCHES_KEEP_DAYS", low=1, high=36_500
     )
 
+    files_egress: bool = _setting(True, "files.egress", "ORACLERAG_FILES_EGRESS")
+    resolutions_egress: bool = _setting(True, "resolutions.egress", "ORACLERAG_RESOLUTIONS_EGRESS")
+
     embedding_tenant_tokens: Mapping[str, int] = field(default_factory=dict)
     sources: tuple[SourceSettings, ...] = ()
 

@@ -35,7 +35,13 @@ class FileSource(OwnTable):
 
     def __init__(self, settings: Settings, *, schema_on: Callable[[oracledb.Connection], str]) -> None:
         self._cuttings = {kind: settings.cutting(Cutting(chunker)) for kind, chunker in FILE_KINDS.items()}
-        own = SourceSettings(name=FILE_SOURCE, select="", visibility="shared", cutting=self._cuttings["docs"])
+        own = SourceSettings(
+            name=FILE_SOURCE,
+            select="",
+            visibility="shared",
+            cutting=self._cuttings["docs"],
+            egress=settings.files_egress,
+        )
         super().__init__(own, settings, schema_on=schema_on)
 
     @property

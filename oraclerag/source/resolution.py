@@ -29,7 +29,7 @@ class ResolutionSource(OwnTable):
     rows, keys, used = "resolutions", "resolution_ids", "resolutions_in_use"
 
     def __init__(self, settings: Settings, *, schema_on: Callable[[oracledb.Connection], str]) -> None:
-        own = SourceSettings(name=RESOLUTION_SOURCE, select="", visibility="shared")
+        own = SourceSettings(name=RESOLUTION_SOURCE, select="", visibility="shared", egress=settings.resolutions_egress)
         super().__init__(own, settings, schema_on=schema_on)
 
     def document(self, row: Sequence[Any]) -> Document:

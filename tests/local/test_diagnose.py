@@ -246,6 +246,29 @@ def test_nothing_of_a_report_leaves_this_machine_unless_it_may(rag: Rag, monkeyp
         assert "XYZZY" in json.dumps(server.asked)
 
 
+def test_cases_leave_this_machine_only_where_they_may(
+    rag: Rag, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(OverHttp, "local", property(lambda _: False))
+    keep(rag, "ORA-01691", {"validated_by": "ana", "title": "Case XYZZY"})
+    note = tmp_path / "lob.md"
+    note.write_text("XYZZY says of ORA-01691 that a LOB cannot grow.")
+    rag.ingest(note, kind="docs")
+    rag.work(once=True)
+    with fake_llm(Reply(completion("I do not know."), headers=JSON)) as server, over_http(rag, server.url) as asking:
+        may = asking.diagnose(alert("ORA-01691"), scope=MAIN)
+        assert json.dumps(server.asked).count("XYZZY") >= 2
+        server.asked.clear()
+        stays = dataclasses.replace(asking.settings, files_egress=False, resolutions_egress=False)
+        with Rag(stays) as staying:
+            found = staying.diagnose(alert("ORA-01691"), scope=MAIN)
+            answer = staying.ask("ORA-01691", scope=MAIN, codes=["ORA-01691"])
+    assert server.asked == []
+    assert (may.path.outcome, found.path.outcome, answer.outcome) == ("answered", "no_grounds", "no_grounds")
+    assert keys(found.cases) == keys(may.cases)
+    assert found.path.withheld == may.path.withheld + 2 == 2
+
+
 def test_a_report_comes_as_a_file_a_text_or_a_stream(rag: Rag, tmp_path: Path) -> None:
     packed = tmp_path / "night" / "alert.log.gz"
     packed.parent.mkdir()
