@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import json
+import re
+import shlex
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -15,16 +18,20 @@ import pytest
 from fastapi import Depends, FastAPI, Header
 from fastapi.testclient import TestClient
 from mcp import Client, StdioServerParameters, stdio_client
+from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, TextContent
 from pydantic import ValidationError
+from typer.testing import CliRunner
 
 from oraclerag import Rag, Scope
-from oraclerag.errors import ConnectionFailed, InputError, UnknownSource
+from oraclerag.cli import app
+from oraclerag.errors import ConnectionFailed, InputError, MissingTenant, UnknownSource
 from oraclerag.integrations import fastapi as routes
 from oraclerag.integrations.langchain import OracleRagRetriever
 from oraclerag.integrations.mcp import MAX_BYTES, NOTICE, Bounds, server
 from tests.local.conftest import Account
 from tests.local.library import Entry, install, settings_of, shelve
+from tests.unit.test_documents import ROOT, blocks
 
 pytestmark = pytest.mark.one_size
 
@@ -223,25 +230,71 @@ def test_failures_are_errors_of_the_tool_that_tell_no_secret(
     assert module_account.password not in text_of(refused) + caplog.text
 
 
+def of_page(name: str, language: str) -> list[str]:
+    return blocks(ROOT / "docs" / name, language)
+
+
+def environment_of(rag: Rag, account: Account) -> dict[str, str]:
+    return {
+        "ORACLE_DSN": account.dsn, "ORACLE_USER": account.user, "ORACLE_PASSWORD": account.password,
+        "ORACLERAG_EMBEDDING_MODEL": rag.settings.embedding_model,
+    }  # fmt: skip
+
+
+COMMANDS = [shlex.split(line)[1:] for line in of_page("mcp.md", "")[0].splitlines()]
+
+
 def test_the_verb_serves_a_client_over_its_standard_streams(rag: Rag, module_account: Account, tmp_path: Path) -> None:
     parameters = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "oraclerag", "mcp", "--tenant", "acme", "--source", "task"],
-        env={
-            "ORACLE_DSN": module_account.dsn, "ORACLE_USER": module_account.user,
-            "ORACLE_PASSWORD": module_account.password, "ORACLERAG_EMBEDDING_MODEL": rag.settings.embedding_model,
-        },
+        args=["-m", "oraclerag", *COMMANDS[0]],
+        env=environment_of(rag, module_account),
         cwd=tmp_path,
-    )  # fmt: skip
+    )
 
     async def asked() -> tuple[CallToolResult, CallToolResult]:
         async with Client(stdio_client(parameters)) as client:
             found = await client.call_tool("search", {"question": "late payments", "tenant": "globex"})
-            return found, await client.call_tool("search", {"question": "late", "source": ["mail"]})
+            return found, await client.call_tool("search", {"question": ""})
 
     found, refused = asyncio.run(asked())
-    assert keys(found) == {"task:1:0"}
+    assert keys(found) == {"task:1:0", "task:2:0", "mail:3:0"}
     assert refused.is_error
+
+
+def test_the_verb_is_bound_by_all_its_options(
+    rag: Rag, module_account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served: list[CallToolResult] = []
+
+    def run(self: MCPServer[Any]) -> None:
+        async def ask() -> None:
+            async with Client(self) as client:
+                served.append(await client.call_tool("search", {"question": "late payments"}))
+                served.append(await client.call_tool("search", {"question": "late", "source": ["kb_article"]}))
+                served.append(await client.call_tool("search", {"question": "late", "source": ["task"]}))
+                served.append(await client.call_tool("fetch", {"keys": ["task:1:0", "task:2:0"]}))
+
+        asyncio.run(ask())
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(MCPServer, "run", run)
+    ended = CliRunner().invoke(app, COMMANDS[1], env=environment_of(rag, module_account))
+    assert ended.exit_code == 0, ended.output
+    everything, its_own, another, fetched = served
+    assert given(everything)["hits"] == given(its_own)["hits"] == given(fetched)["texts"] == []
+    assert another.is_error
+
+
+def test_a_server_that_cannot_work_does_not_start(module_account: Account, tmp_path: Path) -> None:
+    (tmp_path / "oraclerag.toml").write_text(
+        '[source.task]\nselect = "select id as source_id, tenant_id from task"\ntemplate = "x"\n'
+        'tenant = "tenant_id"\nvisibility = "shared"\n'
+    )
+    arguments = ["--config", str(tmp_path / "oraclerag.toml"), "mcp", "--owner", "7"]
+    login = {"ORACLE_DSN": module_account.dsn, "ORACLE_USER": module_account.user}
+    ended = CliRunner().invoke(app, arguments, env=login | {"ORACLE_PASSWORD": module_account.password})
+    assert isinstance(ended.exception, MissingTenant)
 
 
 # FastAPI
@@ -252,10 +305,10 @@ def current_user(authorization: Annotated[str | None, Header()] = None) -> str |
 
 
 def service(make: Callable[[], Any]) -> FastAPI:
-    app = FastAPI(lifespan=routes.lifespan(make))
+    made = FastAPI(lifespan=routes.lifespan(make))
     asker = routes.scope_of(current_user, lambda user: Scope(tenant="acme", owner=user))
-    app.include_router(routes.router(asker), prefix="/rag")
-    return app
+    made.include_router(routes.router(asker), prefix="/rag")
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -367,13 +420,13 @@ def test_a_service_holds_one_rag_and_closes_it(module_account: Account, monkeypa
     closed: list[Rag] = []
     monkeypatch.setattr(Rag, "close", lambda self: closed.append(self))  # noqa: PLW0108 - a builtin binds no self
     rag = Rag(settings_of(module_account))
-    app = service(lambda: rag)
+    application = service(lambda: rag)
 
-    @app.get("/held")
+    @application.get("/held")
     def held(one: Annotated[Rag, Depends(routes.rag_of)]) -> bool:
         return one is rag
 
-    with TestClient(app) as opened:
+    with TestClient(application) as opened:
         assert opened.get("/held").json() is True
         assert closed == []
     assert closed == [rag]
@@ -381,3 +434,74 @@ def test_a_service_holds_one_rag_and_closes_it(module_account: Account, monkeypa
     bare.include_router(routes.router(lambda: SEVEN))
     with TestClient(bare) as opened, pytest.raises(TypeError, match="This application has no Rag"):
         opened.post("/search", json={"question": "x"})
+
+
+# The pages
+
+
+def test_the_page_of_fastapi_is_an_application(
+    rag: Rag, module_account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in environment_of(rag, module_account).items():
+        monkeypatch.setenv(name, value)
+    names: dict[str, Any] = {}
+    for block in of_page("fastapi.md", "python"):
+        exec(block, names)
+    with TestClient(names["app"]) as opened:
+        assert opened.post("/rag/search", json={"question": "late"}).status_code == 401
+        anna = {"Authorization": "Bearer token-of-anna"}
+        found = opened.post("/rag/search", json={"question": "late payments"}, headers=anna).json()["hits"]
+        assert {hit["key"] for hit in found} == {"task:1:0", "task:2:0", "mail:3:0"}
+        assert opened.get("/tasks/2/like-this", headers=anna).json()[0] == "task:2:0"
+        assert opened.get("/tasks/4/like-this", headers=anna).json() == []
+        assert opened.get("/tasks/1/like-this").status_code == 401
+
+
+def test_the_page_of_langchain_retrieves(
+    rag: Rag,
+    module_account: Account,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in environment_of(rag, module_account).items():
+        monkeypatch.setenv(name, value)
+    names: dict[str, Any] = {}
+    first, second = of_page("langchain.md", "python")
+    exec(first, names)
+    with names["rag"]:
+        assert "late payments of suppliers" in capsys.readouterr().out
+        exec(second, names)
+        assert {document.id for document in names["documents"]} == {"task:1:0", "task:2:0", "mail:3:0"}
+        with pytest.raises(LookupError):
+            contextvars.Context().run(names["retriever"].invoke, "late payments")
+
+
+def test_the_page_of_apex_announces_and_finds_with_sql_alone(rag: Rag, module_account: Account) -> None:
+    result = rag.search("late payments", scope=SEVEN, k=5)
+    row, block, trigger = (text.strip() for text in of_page("apex.md", "sql"))
+    with module_account.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE TASK (ID NUMBER PRIMARY KEY, TITLE VARCHAR2(100), TENANT_ID VARCHAR2(100))")
+        cursor.execute("INSERT INTO TASK VALUES (42, 'Pay', 'acme')")
+        for statement, announced in ((row, ["-"]), (block, ["acme"]), (trigger, [])):
+            cursor.execute(statement)
+            cursor.execute("SELECT TENANT_ID, SOURCE_TYPE, SOURCE_ID, ACTION, LANE FROM RAG_DIRTY")
+            assert cursor.fetchall() == [(tenant, "task", "42", "UPSERT", 0) for tenant in announced]
+            connection.rollback()
+        cursor.execute("INSERT INTO TASK VALUES (43, 'Pay', 'acme')")
+        cursor.execute("DELETE FROM TASK WHERE ID = 43")
+        cursor.execute("SELECT TENANT_ID, SOURCE_TYPE, SOURCE_ID FROM RAG_DIRTY")
+        assert cursor.fetchall() == [("acme", "task", "43")] * 2
+        connection.rollback()
+        cursor.execute("DROP TABLE TASK")
+
+        page = (ROOT / "docs" / "apex.md").read_text("utf-8")
+        values = {
+            "question0": "late payments", "scope_tenant": "acme", "scope_principal0": "7", "model_in_force": result.model,
+        }  # fmt: skip
+        assert re.findall(r"^\| `:(\w+)` \|", page, re.MULTILINE) == list(values)
+        cursor.execute(result.statement, values)
+        assert [int(chunk_id) for chunk_id, *_ in cursor] == [hit.chunk_id for hit in result]
+        assert len(result) == 3
