@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -49,7 +50,20 @@ def test_the_page_does_what_it_says(account: Account, tiny_file: Path, tmp_path:
     assert re.search(r"team +same +1 +0 ", said["deploy"])
     assert "ticket: these settings are in force" in said["deploy --yes"]
     assert "Nothing to do" in shell.call("deploy", "--yes").stderr
+    assert json.loads(shell.call("deploy", "--json").stdout)["changes"] is False
+    before = file.read_text("utf-8")
+    file.write_text(before.replace('title = "subject"', 'title = "nothing"'), "utf-8")
+    assert "names the column 'nothing'" in shell.call("deploy", "--yes", expect=3).stdout
+    file.write_text(before, "utf-8")
     shell.call("worker", "--once")
     with account.connect() as connection, connection.cursor() as cursor:
         cursor.execute("SELECT CONTENT FROM RAG_CHUNK WHERE SOURCE_TYPE = 'ticket'")
         assert [row[0].endswith("A line more.") for row in cursor] == [True]
+    shell.call("source", "init", "ticket", "--name", "open", "--write")
+    refused = shell.call("source", "check", expect=1).stderr
+    assert re.search(r'\[source.open\] in oraclerag.toml must say visibility = "shared" .* or "owner"', refused)
+    record = json.loads(shell.call("source", "init", "employee", "--json").stdout)[0]  # it may be left open meanwhile
+    assert (record["name"], record["open"], record["sample"]["title"]) == ("employee", ["visibility"], "Ana Ruiz")
+    assert "PASSWORD_HASH" in record["left_out"]
+    shell.call("source", "init", "ticket", "--name", "open", "--write", expect=1)
+    shell.call("init", expect=1)
