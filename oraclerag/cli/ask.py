@@ -190,8 +190,16 @@ def _notes(answer: Answer) -> list[str]:
             f"{_sources(len(answer.citations))} cited by {answer.generator}; of {support.sentences} sentences "
             f"{support.uncited} cite none and {support.unsupported} share few words with what they cite."
         )
+        if support.unknown_anchors:
+            notes.append(f"Taken out: {_counted(support.unknown_anchors, 'anchor')} of no source in the prompt.")
+        if support.dropped:
+            notes.append(f"Not listed: {_sources(support.dropped)} more (ask.max_references).")
     return notes
 
 
 def _sources(count: int) -> str:
-    return f"{count} source" if count == 1 else f"{count} sources"
+    return _counted(count, "source")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -188,12 +188,14 @@ def test_an_answer_that_the_limit_of_tokens_cut_says_so(rag: Rag) -> None:
 @pytest.mark.parametrize(
     ("text", "finish", "words"),
     [
+        ("Acme ##1##. Notes ##3##. Nobody ##9## ##8##.", "stop", "Taken out: 2 anchors of no source in the prompt."),
+        ("Acme ##1##. Notes ##3##. Nobody ##9##.", "stop", "Not listed: 1 source more (ask.max_references)."),
         (None, "content_filter", "wrote nothing; it ended with 'content_filter'"),
         ("No", "refusal", "did not answer to the end, or not at all: refusal"),
         ("They are", "length", "The answer is cut"),
     ],
 )
-def test_who_asks_is_told_how_an_answer_ended_that_is_none(
+def test_who_asks_is_told_what_an_answer_lacks(
     rag: Rag, module_account: Account, text: str | None, finish: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with fake_llm(Reply(completion(text, finish), headers=JSON)) as server:
@@ -201,7 +203,7 @@ def test_who_asks_is_told_how_an_answer_ended_that_is_none(
             "ORACLE_DSN": module_account.dsn, "ORACLE_USER": module_account.user,
             "ORACLE_PASSWORD": module_account.password, "ORACLERAG_EMBEDDING_MODEL": rag.settings.embedding_model,
             "ORACLERAG_GENERATE_PROVIDER": "openai", "ORACLERAG_GENERATE_MODEL": "m",
-            "ORACLERAG_GENERATE_BASE_URL": server.url,
+            "ORACLERAG_GENERATE_BASE_URL": server.url, "ORACLERAG_ASK_MAX_REFERENCES": "1",
         }.items():  # fmt: skip
             monkeypatch.setenv(name, value)
         shown = CliRunner().invoke(app, ["ask", QUESTION])
@@ -222,6 +224,7 @@ def test_a_piece_is_passed_on_before_the_next_one_is_written(rag: Rag) -> None:
     reported = [threading.Event() for _ in range(3)]
     late: list[int] = []
     got: list[str] = []
+    held: list[int] = []
 
     def gate(number: int) -> None:
         if number and not reported[number - 1].wait(20):
@@ -229,12 +232,15 @@ def test_a_piece_is_passed_on_before_the_next_one_is_written(rag: Rag) -> None:
 
     def on_text(piece: str) -> None:
         got.append(piece)
+        assert asking.database._own_pool is not None
+        held.append(asking.database._own_pool.busy)
         reported[len(got) - 1].set()
 
     reply = Reply([event("They "), event("are "), event("late.", "stop"), DONE], headers=EVENTS, gate=gate)
     with fake_llm(reply) as server, over_http(rag, server.url) as asking:
         answer = asking.ask(QUESTION, scope=MANAGER, on_text=on_text)
     assert (got, late, answer.text) == (["They ", "are ", "late."], [], "They are late.")
+    assert held == [0, 0, 0], "no connection is held while a language model writes"
 
 
 # -- what is never said -----------------------------------------------------------------------------------------------
