@@ -83,13 +83,16 @@ class Inspection(Asking):
         """
         return looking.status(self.database)
 
-    def doctor(self, *, heartbeat: Path | None = None, probe: bool = False) -> examining.DoctorReport:
+    def doctor(
+        self, *, heartbeat: Path | None = None, probe: bool = False, max_lag: float = examining.MAX_LAG
+    ) -> examining.DoctorReport:
         """Make every check of the installation, its database and this process; each finding says what to type.
 
-        ``heartbeat`` is the file of a worker on this host. ``probe`` also asks the configured endpoints whether they
-        answer. Reads alone, and raises nothing: what cannot be looked at is a finding too.
+        ``heartbeat`` is the file of a worker on this host; a change may wait ``max_lag`` seconds. ``probe`` also asks
+        the configured endpoints whether they answer. Reads alone, and raises nothing: what cannot be looked at is a
+        finding too.
         """
-        return examining.examine(self.database, self._sources, heartbeat=heartbeat, probe=probe)
+        return examining.examine(self.database, self._sources, heartbeat=heartbeat, probe=probe, max_lag=max_lag)
 
     def probe(self, *, said: Callable[[str], None] = lambda _: None) -> tuple[examining.Measurement, ...]:
         """Measure on this database what documentation does not say; what cannot be measured is unknown.

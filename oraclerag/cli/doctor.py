@@ -27,6 +27,9 @@ def doctor(
     heartbeat: Annotated[
         Path | None, typer.Option("--heartbeat", metavar="FILE", help="Of a worker on this host: is it alive?")
     ] = None,
+    max_lag: Annotated[
+        float, typer.Option("--max-lag", metavar="SECONDS", min=0, help="How long a change may wait.")
+    ] = 900.0,
     probe: Annotated[
         bool,
         typer.Option("--probe", help="Also measure what documentation does not say, on a table that is dropped again."),
@@ -46,7 +49,7 @@ def doctor(
     screen = output(json)
     measured: tuple[Measurement, ...] = ()
     with opened() as rag:
-        report = rag.doctor(heartbeat=heartbeat, probe=probe)
+        report = rag.doctor(heartbeat=heartbeat, probe=probe, max_lag=max_lag)
         if probe and "connection" not in _failed(report):
             measured = rag.probe(said=screen.say)
     if file is not None and measured:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from oraclerag.doctor.examination import CHECKS, examine
 from oraclerag.doctor.finding import DoctorReport, Finding
-from oraclerag.doctor.look import Check
+from oraclerag.doctor.look import MAX_LAG, Check
 from oraclerag.doctor.probe import Measurement, measure, write_record
 
-__all__ = ["CHECKS", "Check", "DoctorReport", "Finding", "Measurement", "examine", "measure", "write_record"]
+__all__ = ["CHECKS", "MAX_LAG", "Check", "DoctorReport", "Finding", "Measurement", "examine", "measure", "write_record"]

@@ -11,7 +11,6 @@ from oraclerag.queue.status import FAILING
 
 __all__ = ["CHECKS"]
 
-_LATE = 900.0  # seconds: a change that waits longer is late
 _AT_WORK = 60.0  # seconds within which a worker takes up a change that is due
 _OLD = dt.timedelta(minutes=2)  # of a heartbeat; it beats every ten seconds
 _NAMED = 5
@@ -46,9 +45,9 @@ def lag(look: Look) -> Verdict:
     first = found.lag[0]
     whose = "" if first.tenant is None else f" of tenant {first.tenant!r}"
     detail = f"the oldest {first.lane}{whose} has waited for {first.age:,.0f} s"
-    if first.age > _LATE:
+    if first.age > look.max_lag:
         return warn(
-            f"{detail}, over {_LATE:,.0f} s",
+            f"{detail}, over {look.max_lag:,.0f} s",
             "`oraclerag queue status` shows whether workers are at work, `oraclerag queue list` what fails; more "
             "workers apply more.",
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from oraclerag.doctor.finding import Verdict, fail, ok, unknown, warn
 from oraclerag.doctor.look import Check, Look, may_not_read
-from oraclerag.errors import ConfigurationError, OracleRagError
+from oraclerag.errors import ConfigurationError, OracleRagError, RowsHidden
 from oraclerag.model.active import active_model
 from oraclerag.source import Source
 
@@ -65,6 +65,8 @@ def strangers(look: Look) -> list[Verdict]:
 
 def coverage(look: Look) -> list[Verdict]:
     """Count, source by source, how many of its entities are not indexed and do not wait."""
+    if look.restricted:  # what is hidden would all be missing
+        return [unknown("Row security hides entities from this database user.", RowsHidden.default_hint or "")]
     return list(_each(look)) or [ok("no source is configured")]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from oraclerag.database import Database
 from oraclerag.doctor import backlog, contents, embedding, indexes, installation, instance, outside, rights, session
 from oraclerag.doctor.finding import DoctorReport, Finding, Verdict, fail, unknown
-from oraclerag.doctor.look import Check, Look, may_not_read
+from oraclerag.doctor.look import MAX_LAG, Check, Look, may_not_read
 from oraclerag.errors import OracleRagError
 from oraclerag.source import Source
 
@@ -34,10 +34,11 @@ def examine(
     *,
     heartbeat: Path | None = None,
     probe: bool = False,
+    max_lag: float = MAX_LAG,
     checks: Iterable[Check] = CHECKS,
 ) -> DoctorReport:
     """Make every check that can be made; raises nothing, but for an interruption."""
-    look = Look(database, sources, heartbeat, probe)
+    look = Look(database, sources, heartbeat, probe, max_lag)
     findings: list[Finding] = []
     missed: list[str] = []  # what failed, is unknown or was skipped: what comes after it has nothing to stand on
     skipped: list[str] = []

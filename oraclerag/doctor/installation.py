@@ -30,6 +30,7 @@ def row_security(look: Look) -> list[Verdict]:
     if not guarded.tables:
         return [ok("none is installed: the scope of every read keeps tenants apart")]
     found = [fail(problem.message, problem.hint) for problem in flaws]
+    look.restricted = guarded.restricted
     if guarded.restricted:
         found.append(
             warn(

@@ -18,7 +18,10 @@ from oraclerag.queue import QueueStatus
 from oraclerag.source import Source
 from oraclerag.statements import Statements
 
-__all__ = ["Check", "Look", "may_not_read"]
+__all__ = ["MAX_LAG", "Check", "Look", "may_not_read"]
+
+MAX_LAG = 900.0
+"""Seconds that a change may wait."""
 
 _MAY_NOT = ("ORA-00942", "ORA-01031", "ORA-41900")
 """No right to read a table: as if it were not there; since 23ai a message of its own where there is another right."""
@@ -28,17 +31,20 @@ _MAY_NOT = ("ORA-00942", "ORA-01031", "ORA-41900")
 class Look:
     """One run of doctor: whose installation, and what earlier checks have found out for later ones.
 
-    ``heartbeat`` is the file of a worker, ``probe`` whether others than the database may be asked. ``now`` is the time
-    of this machine, in UTC.
+    ``heartbeat`` is the file of a worker, ``probe`` whether others than the database may be asked, ``max_lag`` how long
+    a change may wait, in seconds. ``now`` is the time of this machine, in UTC.
     """
 
     database: Database
     sources: Mapping[str, Source] = field(default_factory=dict)
     heartbeat: Path | None = None
     probe: bool = False
+    max_lag: float = MAX_LAG
     now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC)
     queue: QueueStatus | None = None
     """Set by the check of the backlog."""
+    restricted: bool = False
+    """Whether row security hides rows from this user; set by the check of row security."""
 
     @property
     def settings(self) -> Settings:
@@ -71,7 +77,7 @@ class Look:
             return rows
 
     def first_allowed(self, *names: str) -> tuple[Any, ...] | None:
-        """Give the first row of the first statement that this user may run; None where none is allowed or has a row."""
+        """Give the row of the first statement that this user may run and that gives one; None where there is none."""
         for name in names:
             try:
                 row = self.row(self.sql[name])
@@ -79,7 +85,7 @@ class Look:
                 if not may_not_read(error):
                     raise
             else:
-                if row is not None:
+                if row is not None and row[0] is not None:
                     return row
         return None
 

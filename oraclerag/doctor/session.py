@@ -19,6 +19,7 @@ EXPIRES_SOON = dt.timedelta(days=30)
 """Before so long one is warned of what expires."""
 
 _ADDRESS = "MINILM_ONNX_PAR_URL"
+_PATIENCE = 20.0  # seconds; a database that does not answer at all shall not be waited for
 _SLOW = 0.1  # seconds of a round trip; a batch takes dozens of them
 _APART = 5.0  # seconds
 _TRIES = 3
@@ -26,7 +27,7 @@ _TRIES = 3
 
 def connection(look: Look) -> Verdict:
     """Log in, and take the time of a round trip."""
-    with look.database.connect() as connected:
+    with look.database.connect(call_timeout=_PATIENCE) as connected:
         times = []
         with translated():
             for _ in range(_TRIES):
@@ -48,7 +49,7 @@ def connection(look: Look) -> Verdict:
 
 def _place(dsn: str | None) -> str:
     """Give a descriptor without the parts that somebody may have put secrets into."""
-    text = (dsn or "a pool").partition("?")[0]
+    text = (dsn or "a pool").rpartition("@")[2].partition("?")[0]
     return text if len(text) <= 80 else text[:79] + "…"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import datetime as dt
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -304,6 +305,31 @@ def test_doctor_finds_a_grant_that_is_missing(installation: Installation, local_
     assert found["privileges"].remedy == f"GRANT DELETE ON {owner}.RAG_CHUNK TO {worker}"
 
 
+def test_doctor_of_a_worker_that_may_not_read_a_source(
+    installation: Installation, local_database: LocalDatabase
+) -> None:
+    owner = installation.owner.user
+    source = replace(SOURCE, select=SOURCE.select.format(owner=owner))
+    as_administrator(local_database, f"REVOKE READ ON {owner}.TASK FROM {owner}_WORKER")
+    try:
+        with Rag(replace(settings_of(installation.owner, source), **installation.settings("WORKER"))) as rag:  # type: ignore[arg-type]
+            found = {finding.name: finding for finding in rag.doctor().findings}
+    finally:
+        as_administrator(local_database, f"GRANT READ ON {owner}.TASK TO {owner}_WORKER")
+    assert found["coverage:task"].state == "unknown"
+    assert "GRANT READ on the tables of its select" in (found["coverage:task"].remedy or "")
+
+
+def test_the_probe_of_a_user_that_may_make_no_table(installation: Installation) -> None:
+    with Rag(replace(settings_of(installation.owner), **installation.settings("WORKER"))) as rag:  # type: ignore[arg-type]
+        measured = {one.name: one for one in rag.probe()}
+    assert {one.state for one in measured.values()} == {"unknown"}
+    assert measured["fetch_locks"].remedy == (
+        f"GRANT CREATE TABLE TO {installation.owner.user}_W, and a quota: "
+        f"ALTER USER {installation.owner.user}_W QUOTA 10M ON USERS."
+    )
+
+
 def test_doctor_of_a_user_without_any_role(installation: Installation, local_database: LocalDatabase) -> None:
     owner = installation.owner.user
     name = f"{owner}_X"
@@ -377,6 +403,35 @@ def test_what_is_asked_is_logged_and_cleared_by_these_users(installation: Instal
         assert worker.drain().deleted == 1
         kept = searcher.searches.show(answer.search_id, scope=scope)
         assert (kept.answer, kept.prompt, [hit.key for hit in kept.hits]) == (None, None, ["task:1:0"])
+    tracker.sql("DELETE FROM RAG_SEARCH")
+    tracker.connection.commit()
+
+
+def test_every_way_to_read_is_open_to_who_searches(installation: Installation) -> None:
+    """And what looks into the queue is not: waiting is for who has the role of a worker, or READ on RAG_DIRTY."""
+    tracker = installation.tracker
+    tracker.clear()
+    tracker.task(1, "ORA-01555 in the ledger: raise undo_retention", assignee_id=7)
+    tracker.task(2, "The invoice was paid twice", assignee_id=7)
+    tracker.enqueue(1, 2)
+    owner = settings_of(installation.owner, replace(SOURCE, select=SOURCE.select.format(owner=installation.owner.user)))
+    settings = {role: replace(owner, **installation.settings(role)) for role in ROLES}  # type: ignore[arg-type]
+    scope = Scope(manager=True)
+    with Rag(settings["WORKER"]) as worker, Rag(settings["SEARCHER"]) as searcher:
+        assert worker.drain().indexed == 2
+        worker.wait(SourceKey("task", "1"), timeout=1)
+        assert len(searcher.search_each(["paid", "ledger"], scope=scope)) == 2
+        hits = searcher.search("ORA-01555", scope=scope, log=True, diversity=0.2).hits
+        assert [hit.key for hit in searcher.fetch([hits[0].key], scope=scope)] == [hits[0].key]
+        assert searcher.expand(hits, scope=scope)
+        assert "ORA-01555" in searcher.prompt("why ORA-01555", scope=scope).text
+        diagnosis = searcher.diagnose("ORA-01555: snapshot too old", scope=scope, log=True)
+        assert [match.hit.source.id for match in diagnosis.notes] == ["1"]
+        assert searcher.searches.stats(scope=scope).total.searches == len(searcher.searches.list(scope=scope)) > 1
+        with pytest.raises(PrivilegeMissing):
+            searcher.wait(SourceKey("task", "1"), timeout=1)
+        with pytest.raises(PrivilegeMissing):
+            searcher.purge_searches(dt.timedelta(0))
     tracker.sql("DELETE FROM RAG_SEARCH")
     tracker.connection.commit()
 

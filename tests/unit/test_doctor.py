@@ -24,6 +24,7 @@ from oraclerag.doctor import (
     CHECKS,
     Check,
     Finding,
+    contents,
     embedding,
     examine,
     indexes,
@@ -181,6 +182,26 @@ def test_row_security(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [one.state for one in installation.row_security(FakeLook())] == ["fail", "warn"]
 
 
+def test_coverage_is_unknown_to_whom_entities_are_hidden() -> None:
+    look = FakeLook()
+    look.restricted = True
+    [verdict] = contents.coverage(look)
+    assert state(verdict, "Row security hides entities") == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("dsn", "shown"),
+    [
+        ("dbhost:1521/FREEPDB1", "dbhost:1521/FREEPDB1"),
+        ("scott/p@ss?word@dbhost/X?wallet_password=secret", "dbhost/X"),
+        (None, "a pool"),
+        ("(" * 200, "(" * 79 + "…"),
+    ],
+)
+def test_an_address_is_shown_without_secrets(dsn: str | None, shown: str) -> None:
+    assert session._place(dsn) == shown
+
+
 # -- model and indexes ------------------------------------------------------------------------------------------------
 
 
@@ -207,6 +228,13 @@ def test_a_model_of_a_provider_is_not_looked_for_in_the_database(monkeypatch: py
 def test_a_model_that_gives_no_vector_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding, "active_model", active())
     assert state(embedding.embeds(FakeLook({"VECTOR_EMBEDDING": (None,)})), "no vector of 384") == "fail"
+
+
+def test_a_model_whose_age_the_dictionary_does_not_tell_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding, "active_model", active())
+    monkeypatch.setattr(embedding, "find_model", lambda *_, **__: SimpleNamespace(sha256="aaaaaaaa" + "0" * 56))
+    look = FakeLook({"CREATION_DATE": None, "ALL_MINING_MODELS": ("M", 1)})
+    assert state(embedding.model_hash(look), "does not tell how old") == "unknown"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import oracledb
 import pytest
+import sqlalchemy
 
 from oraclerag import heartbeat, in_force, index
 from oraclerag.config import Settings
@@ -355,6 +357,50 @@ def test_a_pool_of_one_connection_is_enough(tracker: Tracker) -> None:
         assert examine(database, tracker.sources).healthy
     finally:
         database.close()
+
+
+def test_it_reads_and_writes_nothing(tracker: Tracker, monkeypatch: pytest.MonkeyPatch) -> None:
+    indexed(tracker, 1)
+    sent: list[str] = []
+    execute = oracledb.Cursor.execute
+
+    def recorded(self: oracledb.Cursor, statement: Any, *given: Any, **named: Any) -> Any:
+        sent.append(str(statement))
+        return execute(self, statement, *given, **named)
+
+    monkeypatch.setattr(oracledb.Cursor, "execute", recorded)
+    assert examine(tracker.database, tracker.sources).healthy
+    assert len(sent) > 30
+    assert [text for text in sent if not re.match(r"\s*SELECT\b", text) or "FOR UPDATE" in text] == []
+
+
+def test_it_works_on_an_engine(tracker: Tracker) -> None:
+    engine = sqlalchemy.create_engine(tracker.account.url)
+    try:
+        database = Database(replace(tracker.settings, dsn=None, user=None, password=None), engine=engine)
+        assert examine(database, tracker.sources).healthy
+    finally:
+        engine.dispose()
+
+
+def test_how_long_a_change_may_wait_can_be_said(tracker: Tracker) -> None:
+    tracker.enqueue(1)
+    tracker.sql(OLD)
+    tracker.connection.commit()
+    assert (only(tracker, "lag", max_lag=3000).state, only(tracker, "lag", max_lag=7200).state) == ("warn", "ok")
+
+
+def test_another_model_than_the_configured_one_fails(tracker: Tracker) -> None:
+    database = Database(replace(tracker.settings, embedding_model="OTHER"))
+    try:
+        report = examine(database, tracker.sources, checks=chosen("model", "dimension"))
+    finally:
+        database.close()
+    finding = report.findings[-1]
+    assert (finding.name, finding.state) == ("model", "fail")
+    assert "The model in force is TINY, this process is configured with OTHER" in finding.detail
+    assert finding.remedy
+    assert report.skipped == ("dimension",)
 
 
 # -- measuring --------------------------------------------------------------------------------------------------------
