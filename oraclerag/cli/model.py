@@ -50,13 +50,19 @@ def build(
         int | None,
         typer.Option("--max-tokens", metavar="N", help="Where the model cuts texts (default: the folder's)."),
     ] = None,
+    query_prefix: Annotated[
+        str | None, typer.Option("--query-prefix", metavar="TEXT", help='Put before questions, such as "query: ".')
+    ] = None,
+    passage_prefix: Annotated[
+        str | None, typer.Option("--passage-prefix", metavar="TEXT", help='Put before chunks, such as "passage: ".')
+    ] = None,
     json: Json = False,
 ) -> None:
     """Build one ONNX file, tokenizer inside, that Oracle can load."""
     from oraclerag.model import build as build_model
 
     screen = output(json)
-    built = build_model(folder, file, max_tokens=max_tokens)
+    built = build_model(folder, file, max_tokens=max_tokens, query_prefix=query_prefix, passage_prefix=passage_prefix)
     if json:
         screen.data(built)
         return

@@ -16,8 +16,8 @@ import oracledb
 from oraclerag.database import own_tables
 from oraclerag.errors import ModelNotActive
 from oraclerag.model.external import counter_of
+from oraclerag.model.tokenizer import restored
 from oraclerag.model.tokens import Tokens, token_counter
-from oraclerag.model.wordpiece import WordPiece
 from oraclerag.statements import Statements, identifier, quoted
 
 __all__ = ["ActiveModel", "active_model", "second_model"]
@@ -153,6 +153,6 @@ def _counter(
     if provider is not None:
         counter = counter_of((options or {}).get("counter", "bytes"))
     else:
-        counter = token_counter(WordPiece.restored(vocabulary, options) if vocabulary and options else None)
+        counter = token_counter(restored(vocabulary, options) if vocabulary and options else None)
     with _guard:
         return _counters.setdefault(physical_name, counter)

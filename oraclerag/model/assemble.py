@@ -9,9 +9,9 @@ from onnx import TensorProto, checker, helper
 from oraclerag.errors import ModelInvalid
 from oraclerag.model.graph import Encoder
 from oraclerag.model.onnx_file import MAX_BYTES
+from oraclerag.model.tokenizer import Tokenizer
 from oraclerag.model.tokenizer_graph import DOMAIN, tokenizer_nodes
 from oraclerag.model.weights import BertShape, Weights
-from oraclerag.model.wordpiece import WordPiece
 
 __all__ = ["INPUT", "IR_VERSION", "OPSET", "OUTPUT", "assemble"]
 
@@ -22,7 +22,7 @@ IR_VERSION = 8  # the one that came with opset 17
 
 
 def assemble(
-    tokenizer: WordPiece,
+    tokenizer: Tokenizer,
     shape: BertShape,
     weights: Weights,
     *,
@@ -32,13 +32,13 @@ def assemble(
 ) -> bytes:
     """Give the bytes of the model: STRING[1] ``input`` → FLOAT32[hidden] ``embedding``.
 
-    ``max_tokens`` counts [CLS] and [SEP]; longer texts are cut to it inside the graph. ``pooling`` is ``mean`` or
-    ``cls``. ``properties`` are added to the file's own metadata. Raises ModelInvalid when the file would be larger
-    than Oracle loads.
+    ``max_tokens`` counts [CLS] and [SEP], or <s> and </s>; longer texts are cut to it inside the graph. ``pooling`` is
+    ``mean`` or ``cls``. ``properties`` are added to the file's own metadata. Raises ModelInvalid when the file would be
+    larger than Oracle loads.
     """
-    if shape.vocabulary < len(tokenizer.tokens):
+    if shape.vocabulary < tokenizer.size:
         raise ModelInvalid(
-            f"The vocabulary has {len(tokenizer.tokens)} tokens, the word table {shape.vocabulary} rows.",
+            f"The vocabulary has {tokenizer.size} tokens, the word table {shape.vocabulary} rows.",
             hint="Take tokenizer and weights from the same model.",
         )
     nodes, constants = tokenizer_nodes(tokenizer, max_tokens, text=INPUT, ids="ids", mask="mask")

@@ -30,11 +30,19 @@ class BuiltModel:
     limit_from: str
 
 
-def build(folder: Path, output: Path, *, max_tokens: int | None = None) -> BuiltModel:
+def build(
+    folder: Path,
+    output: Path,
+    *,
+    max_tokens: int | None = None,
+    query_prefix: str | None = None,
+    passage_prefix: str | None = None,
+) -> BuiltModel:
     """Write the model of ``folder`` to ``output`` (replaced as a whole, or left as it was).
 
     ``max_tokens`` (3 up to the size of the position table; default: what the folder states) is where the graph cuts
-    texts, [CLS] and [SEP] included. Raises ModelInvalid for a folder that cannot be built, InputError for arguments.
+    texts, [CLS] and [SEP] included. The prefixes are put before questions and passages, where the folder does not say
+    which or others are wanted. Raises ModelInvalid for a folder that cannot be built, InputError for arguments.
     """
     from_folder = read_folder(folder)
     limit, limit_from = from_folder.limit, from_folder.limit_from
@@ -61,8 +69,8 @@ def build(folder: Path, output: Path, *, max_tokens: int | None = None) -> Built
         max_tokens=limit,
         pooling=from_folder.pooling,
         properties={
-            "oraclerag.query_prefix": from_folder.query_prefix,
-            "oraclerag.passage_prefix": from_folder.passage_prefix,
+            "oraclerag.query_prefix": from_folder.query_prefix if query_prefix is None else query_prefix,
+            "oraclerag.passage_prefix": from_folder.passage_prefix if passage_prefix is None else passage_prefix,
         },
     )
     _write(output, data)

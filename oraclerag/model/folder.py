@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from oraclerag.errors import InputError, ModelInvalid
+from oraclerag.model.sentencepiece import SentencePiece
+from oraclerag.model.shape import BertShape
+from oraclerag.model.tokenizer import Tokenizer
 from oraclerag.model.tokenizer_files import LFS_MARK, read_tokenizer
-from oraclerag.model.weights import BertShape
-from oraclerag.model.wordpiece import WordPiece
 
 __all__ = ["BertFolder", "read_folder"]
 
@@ -31,7 +32,7 @@ class BertFolder:
 
     path: Path
     shape: BertShape
-    tokenizer: WordPiece
+    tokenizer: Tokenizer
     limit: int
     limit_from: str
     pooling: str
@@ -48,12 +49,17 @@ def read_folder(folder: Path) -> BertFolder:
         raise _not_a_folder(folder)
     config = _json(folder / "config.json", required=True)
     shape = _shape(config)
-    _refuse_sentencepiece(folder)
     sentence = _json(folder / "sentence_bert_config.json")
-    tokenizer, truncation = read_tokenizer(folder, lowercase_first=bool(sentence.get("do_lower_case")))
-    if len(tokenizer.tokens) > shape.vocabulary:
+    tokenizer: Tokenizer
+    truncation = None
+    found = _sentencepiece(folder)
+    if found is not None:
+        tokenizer = found
+    else:
+        tokenizer, truncation = read_tokenizer(folder, lowercase_first=bool(sentence.get("do_lower_case")))
+    if tokenizer.size > shape.vocabulary:
         raise ModelInvalid(
-            f"The tokenizer has {len(tokenizer.tokens)} tokens, config.json says vocab_size {shape.vocabulary}.",
+            f"The tokenizer has {tokenizer.size} tokens, config.json says vocab_size {shape.vocabulary}.",
             hint="Take tokenizer and config.json from the same model.",
         )
     limit, limit_from = _limit(sentence, truncation, shape)
@@ -150,10 +156,25 @@ def _shape(config: dict[str, Any]) -> BertShape:
     )
 
 
-def _refuse_sentencepiece(folder: Path) -> None:
-    for name in ("sentencepiece.bpe.model", "spiece.model", "tokenizer.model"):
+def _sentencepiece(folder: Path) -> SentencePiece | None:
+    """Give the tokenizer of a BERT encoder that reads XLM-R's tokens, such as multilingual-e5-small; else None."""
+    for name in ("spiece.model", "tokenizer.model"):
         if (folder / name).exists():
-            raise ModelInvalid(f"The folder has {name}: a SentencePiece tokenizer cannot be built in.", hint=_USE_BERT)
+            raise ModelInvalid(
+                f"The folder has {name}: a SentencePiece tokenizer other than XLM-R's cannot be built in.",
+                hint=_USE_BERT,
+            )
+    path = folder / "sentencepiece.bpe.model"
+    if not path.is_file():
+        return None
+    kind = _json(folder / "tokenizer_config.json").get("tokenizer_class")
+    if kind not in ("XLMRobertaTokenizer", "XLMRobertaTokenizerFast"):
+        raise ModelInvalid(
+            f"The folder has sentencepiece.bpe.model and names the tokenizer {kind!r}: of the SentencePiece tokenizers "
+            f"only XLMRobertaTokenizer can be built in.",
+            hint=_USE_BERT,
+        )
+    return SentencePiece(path.read_bytes())
 
 
 def _limit(sentence: dict[str, Any], truncation: int | None, shape: BertShape) -> tuple[int, str]:

@@ -24,7 +24,8 @@ class KnownModel:
 
     ``name`` is what it is called in the database, ``original`` its name on Hugging Face. ``package`` and ``version``
     name the Python package that carries the weights; None where there is none, then ``model build`` needs a folder.
-    ``max_tokens`` is the limit its authors state, special tokens included.
+    ``max_tokens`` is the limit its authors state, special tokens included. The prefixes are what they put before
+    questions and passages.
     """
 
     key: str
@@ -35,6 +36,8 @@ class KnownModel:
     package: str | None = None
     version: str | None = None
     files: tuple[WeightFile, ...] = ()
+    query_prefix: str = ""
+    passage_prefix: str = ""
 
 
 KNOWN_MODELS: tuple[KnownModel, ...] = (
@@ -67,6 +70,15 @@ KNOWN_MODELS: tuple[KnownModel, ...] = (
         original="sentence-transformers/all-MiniLM-L12-v2",
         dimensions=384,
         max_tokens=128,
+    ),
+    KnownModel(
+        key="multilingual-e5-small",
+        name="MULTILINGUAL_E5_SMALL",
+        original="intfloat/multilingual-e5-small",
+        dimensions=384,
+        max_tokens=512,
+        query_prefix="query: ",
+        passage_prefix="passage: ",
     ),
 )
 

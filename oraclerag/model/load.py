@@ -20,16 +20,17 @@ from oraclerag.model.installed import (
     refuse_open_transaction,
     statements,
 )
-from oraclerag.model.known import KNOWN_MODELS
+from oraclerag.model.known import KNOWN_MODELS, KnownModel
 from oraclerag.model.onnx_file import ModelFile, inspect_file
+from oraclerag.model.tokenizer import Tokenizer
 from oraclerag.model.tokenizer_files import read_vocabulary
-from oraclerag.model.wordpiece import WordPiece
 from oraclerag.statements import identifier
 
 __all__ = ["load_model", "physical_name"]
 
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 _VECTOR = re.compile(r"VECTOR\(\s*(\d+)\s*,\s*FLOAT32\b.*", re.IGNORECASE | re.DOTALL)
+_UNKNOWN = KnownModel("", "", "", 0, 0)
 _UNIQUE = "ORA-00001"
 _EXISTS = "ORA-40204"  # model already exists: another session was faster
 
@@ -50,7 +51,7 @@ class _Plan:
     input: str
     output: str
     max_tokens: int
-    tokenizer: WordPiece | None
+    tokenizer: Tokenizer | None
     query_prefix: str
     passage_prefix: str
     dimensions: int | None
@@ -144,6 +145,7 @@ def _plan(
             "The SHA-256 of the model is part of its name and is not known here.",
             hint="Pass the file as well, or its hash: `sha256sum FILE` prints it.",
         )
+    known = next((model for model in KNOWN_MODELS if model.name == name.upper()), _UNKNOWN)
     vocabulary = read_vocabulary(tokenizer) if tokenizer is not None else file.tokenizer if file is not None else None
     return _Plan(
         sha256=digest.lower(),
@@ -151,8 +153,12 @@ def _plan(
         output=file.output if file is not None else "embedding",
         max_tokens=_limit(name, file, max_tokens),
         tokenizer=vocabulary,
-        query_prefix=_prefix(query_prefix, file.query_prefix if file is not None else "", "query_prefix"),
-        passage_prefix=_prefix(passage_prefix, file.passage_prefix if file is not None else "", "passage_prefix"),
+        query_prefix=_prefix(
+            query_prefix, file.query_prefix if file is not None else known.query_prefix, "query_prefix"
+        ),
+        passage_prefix=_prefix(
+            passage_prefix, file.passage_prefix if file is not None else known.passage_prefix, "passage_prefix"
+        ),
         dimensions=file.dimensions if file is not None else None,
     )
 

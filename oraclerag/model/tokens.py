@@ -19,6 +19,8 @@ import re
 from functools import lru_cache
 from typing import Protocol
 
+from oraclerag.model.sentencepiece import PieceCounter, SentencePiece
+from oraclerag.model.tokenizer import Tokenizer
 from oraclerag.model.wordpiece import WordPiece
 
 __all__ = ["TokenBound", "TokenCounter", "Tokens", "token_counter"]
@@ -43,8 +45,10 @@ class Tokens(Protocol):
         ...
 
 
-def token_counter(tokenizer: WordPiece | None) -> Tokens:
+def token_counter(tokenizer: Tokenizer | None) -> Tokens:
     """Give the exact counter of a vocabulary, or the upper bound where the vocabulary is not known."""
+    if isinstance(tokenizer, SentencePiece):
+        return PieceCounter(tokenizer)
     return TokenBound() if tokenizer is None else TokenCounter(tokenizer)
 
 
@@ -56,7 +60,7 @@ class TokenBound:
     its bytes. Every token but [CLS] and [SEP] stands for at least one of these characters, ``[UNK]`` for a whole word
     or the rest of one, and no two tokens for the same one. A character has at least one byte. For byte-level BPE: a
     token is one or more bytes of the text. It does not hold for SentencePiece, whose compatibility decomposition makes
-    eighteen letters of U+FDFA; such models are not built here.
+    eighteen letters of U+FDFA; models that are built here carry their vocabulary.
     """
 
     exact = False

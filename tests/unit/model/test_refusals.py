@@ -16,6 +16,7 @@ from safetensors.numpy import load_file, save_file
 from oraclerag.errors import InputError, ModelInvalid
 from oraclerag.model.build import build
 from oraclerag.model.onnx_file import inspect_file
+from oraclerag.model.wordpiece import WordPiece
 from oraclerag.testing import tiny_model
 from tests.unit.model.folders import tokenizer_json, write_folder
 
@@ -235,7 +236,7 @@ def test_what_is_read_from_a_built_file(tmp_path: Path) -> None:
     path.write_bytes(tiny_model(16, max_tokens=30))
     found = inspect_file(path)
     assert (found.input, found.output, found.dimensions, found.max_tokens) == ("input", "embedding", 16, 30)
-    assert found.tokenizer is not None
+    assert isinstance(found.tokenizer, WordPiece)
     assert found.tokenizer.lowercase
     assert found.tokenizer.strip_accents
     assert "##ab" in found.tokenizer.tokens
