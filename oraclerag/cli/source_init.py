@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["init"]
 
+# Of the sample, on a screen.
+_LINES = 60
+_CHARACTERS = 1000
+
 
 def init(
     tables: Annotated[
@@ -66,7 +70,7 @@ def init(
                     visibility=visibility,
                     rows=rows,
                 )
-                path = str(add(file, one.proposal)) if write else None
+                path = str(add(file, one.proposal)) if write and one.trial.green else None
             except InputError as error:
                 if len(tables) == 1:
                     raise
@@ -74,7 +78,7 @@ def init(
                 continue
             found.append((one, path))
             if not json:
-                _show(screen, one, file, path)
+                _show(screen, one, file, path, write=write)
     finally:
         database.close()
     if json:
@@ -83,7 +87,7 @@ def init(
         screen.say(f"{table}: {failure.message}")
         if failure.hint:
             screen.say(f"  remedy: {failure.hint}")
-    if failed or any(problem.severity == "error" for one, _ in found for problem in one.trial.problems):
+    if failed or not all(one.trial.green for one, _ in found):
         raise typer.Exit(FAILED)
 
 
@@ -102,11 +106,12 @@ def _record(one: Proposed, path: str | None) -> dict[str, object]:
         "sample": {"id": one.trial.id, "title": one.trial.title, "text": one.trial.text, "chunks": one.trial.chunks},
         "cost": one.trial.cost,
         "problems": one.trial.problems,
+        "checked": one.trial.checked,
         "written": path,
     }
 
 
-def _show(screen: Output, one: Proposed, file: Path, path: str | None) -> None:
+def _show(screen: Output, one: Proposed, file: Path, path: str | None, *, write: bool) -> None:
     from oraclerag.propose import template_path
 
     proposal, trial = one.proposal, one.trial
@@ -115,8 +120,11 @@ def _show(screen: Output, one: Proposed, file: Path, path: str | None) -> None:
     screen.write(proposal.template)
     if trial.text is not None:
         screen.write(f"# One row as it would be indexed, {proposal.name}:{trial.id}, {_of(trial.chunks, 'chunk')}")
-        for line in trial.text.split("\n"):
-            screen.write(f"| {line}")
+        lines = trial.text.split("\n")
+        for line in lines[:_LINES]:
+            screen.write(f"| {line[:_CHARACTERS]}{'…' if len(line) > _CHARACTERS else ''}")
+        if len(lines) > _LINES:
+            screen.write(f"| … {len(lines) - _LINES:,} more lines")
     elif not trial.problems:
         screen.write("# The table has no rows; nothing could be rendered.")
     if trial.cost is not None:
@@ -128,6 +136,11 @@ def _show(screen: Output, one: Proposed, file: Path, path: str | None) -> None:
             screen.write(f"  remedy: {problem.hint}")
     if trial.failed:
         screen.write(f"Rows of the sample that could not be rendered: {trial.failed}.")
+    if trial.cost is not None and not trial.checked:
+        screen.write("There are too many rows to count here what must be unique; `oraclerag source check` does.")
+    if write and not trial.green:
+        screen.say("Nothing was written: what is wrong comes first.")
+        return
     if path is not None:
         screen.say(f"{file} has [source.{proposal.name}] now, and its template is {path}.")
         following = "`oraclerag source check`"

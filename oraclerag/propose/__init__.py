@@ -21,6 +21,7 @@ from oraclerag.propose.toml import block, template_path
 from oraclerag.propose.trial import Cost, Trial, trial
 from oraclerag.propose.write import add, taken
 from oraclerag.records import Visibility
+from oraclerag.schema.objects import ddl, ddl_files
 from oraclerag.statements import qualified
 
 __all__ = ["Cost", "Guess", "Proposal", "Proposed", "Trial", "add", "block", "propose", "taken", "template_path"]
@@ -59,6 +60,9 @@ def propose(
     columns = [_column(column) for column in key]
     with database.connect() as connection:
         around = surroundings(connection, table)
+    owner, called = around.table.id
+    if owner == database.schema and any(called == one.name for file in ddl_files() for one in ddl(file)):
+        raise InputError(f"{called} is a table of oraclerag itself.", hint="Its texts come from other tables.")
     made = proposed(around, name=name, key=columns, visibility=visibility)
     return Proposed(made, block(made), trial(database, made, settings, around, rows=rows))
 

@@ -19,6 +19,7 @@ from oraclerag.errors import ConfigurationError, EntityError, ModelNotActive, Or
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.model.window import Window
 from oraclerag.propose.described import Surroundings
+from oraclerag.propose.names import table_name
 from oraclerag.propose.proposal import Proposal
 from oraclerag.propose.read import COUNTED, rows_of
 from oraclerag.records import Claimed
@@ -56,8 +57,8 @@ class Cost:
 class Trial:
     """One row as it would be indexed (``text``, its ``title``, in how many ``chunks``), and the cost of all.
 
-    ``problems`` are what `source check` finds beside the open decision; ``failed`` counts sampled rows that could not
-    be rendered.
+    ``problems`` are what `source check` finds beside the open decision; without ``checked`` there are too many rows to
+    count here what must be unique. ``failed`` counts sampled rows that could not be rendered.
     """
 
     id: str | None
@@ -67,6 +68,12 @@ class Trial:
     failed: int = 0
     problems: tuple[SourceProblem, ...] = ()
     cost: Cost | None = None
+    checked: bool = False
+
+    @property
+    def green(self) -> bool:
+        """Whether nothing fails, as far as that was looked at."""
+        return not any(problem.severity == "error" for problem in self.problems)
 
 
 def source_of(proposal: Proposal, settings: Settings) -> SelectSource:
@@ -82,12 +89,13 @@ def trial(database: Database, proposal: Proposal, settings: Settings, around: Su
     """Read ``rows`` rows at most, render them as a worker does, and say what all would cost. Writes nothing."""
     source = source_of(proposal, settings)
     with database.connect() as connection:
-        total, counted = rows_of(connection, around.table, around.schema)
         problems: list[SourceProblem] = []
         try:
+            total, counted = rows_of(connection, around.table, around.schema)
             source.verify(connection)
             ids = _first(connection, source, rows)
-            if total <= _CHECKED:
+            checked = total <= _CHECKED and _few_children(connection, proposal, around)
+            if checked:
                 problems += source.check(connection)
             model = _model(connection, database.schema)
             sample = _sampled(connection, database.schema, source, model, ids)
@@ -110,6 +118,7 @@ def trial(database: Database, proposal: Proposal, settings: Settings, around: Su
         len(sample.failures),
         tuple(dict.fromkeys(problems)),
         cost,
+        checked,
     )
 
 
@@ -187,6 +196,17 @@ def _first(connection: oracledb.Connection, source: SelectSource, how_many: int)
     with connection.cursor() as cursor, driver_types(connection), translated():
         cursor.execute(statement, how_many=how_many)
         return list(dict.fromkeys(row[0] for row in cursor))
+
+
+def _few_children(connection: oracledb.Connection, proposal: Proposal, around: Surroundings) -> bool:
+    """Whether the tables of children have so few rows that they can be checked too."""
+    tables = proposal.settings.get("tables", {}) if proposal.settings.get("children") else {}
+    below = {one.child for one in around.children if table_name(one.child, around.schema) in tables}
+    return all(
+        rows_of(connection, around.related[child], around.schema)[0] <= _CHECKED
+        for child in below
+        if child in around.related
+    )
 
 
 def _model(connection: oracledb.Connection, schema: str) -> ActiveModel | None:

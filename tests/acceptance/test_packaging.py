@@ -68,6 +68,10 @@ def test_the_wheel_carries_what_stands_beside_the_package(wheel: set[str], folde
     assert not missing
 
 
+def test_the_wheel_carries_what_init_says_of_the_settings(wheel: set[str]) -> None:
+    assert "oraclerag/_resources/docs/settings.md" in wheel
+
+
 def test_the_wheel_carries_every_file_of_the_package(wheel: set[str]) -> None:
     tracked = subprocess.run(
         ["git", "ls-files", "oraclerag"], cwd=ROOT, check=True, capture_output=True, text=True

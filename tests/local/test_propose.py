@@ -124,6 +124,7 @@ def test_a_key_that_names_several_rows_is_found_out(database: Database) -> None:
     found = proposed(database, "ticket_comment", key=["ticket_id"])
     assert found.trial.problems[0].code == "KEY_NOT_UNIQUE"
     assert found.trial.failed == 1
+    assert not found.trial.green
 
 
 def test_odd_names_another_owner_and_a_synonym(
@@ -177,6 +178,8 @@ def test_with_a_model_the_cost_is_measured_and_the_triggers_fire(
     assert found.trial.cost is not None
     assert "TINY" in found.trial.cost.basis
     assert found.trial.cost.minutes is not None
+    with pytest.raises(InputError, match="a table of oraclerag itself"):
+        propose(database, settings, "rag_chunk")
     source = source_of(found.proposal, settings)
     triggers.apply(database, triggers.plan(database, [source]))
     with module_account.connect() as connection, connection.cursor() as cursor:

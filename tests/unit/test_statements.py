@@ -104,7 +104,7 @@ def test_what_is_quoted_cannot_leave_its_quotes(name: str) -> None:
     assert text.isascii()
 
 
-@pytest.mark.parametrize("folder", ["sql", "alembic"])
+@pytest.mark.parametrize("folder", ["sql", "alembic", "docs"])
 def test_resources_are_found_in_a_checkout(folder: str) -> None:
     assert root(folder).is_dir()
 
