@@ -480,8 +480,7 @@ def asking(rag: Rag, name: str) -> Iterator[tuple[Rag, Callable[[int], None]]]:
             with contextlib.nullcontext() if error is None else pytest.raises(error):
                 asked.ask(f"Why are the {number % 10} invoices late?", scope=MANAGER, **more)
             if server is not None:
-                server.asked.clear()
-                server.headers.clear()
+                server.forget()
 
         yield asked, ask
 

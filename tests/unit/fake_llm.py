@@ -47,6 +47,11 @@ class FakeLlm:
         reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
         return reply if isinstance(reply, Reply) else reply(asked)
 
+    def forget(self) -> None:
+        """Keep nothing of what was asked until now."""
+        for kept in (self.asked, self.bodies, self.headers):
+            kept.clear()
+
 
 class _Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
