@@ -162,7 +162,9 @@ def own_tables() -> Iterator[None]:
             yield
     except errors.StatementFailed as error:
         if error.__cause__ is not None and code_of(error.__cause__) == NO_SUCH_TABLE:
-            raise errors.SchemaMissing from error.__cause__
+            raise errors.SchemaMissing(
+                "The tables of oraclerag are not there, or this user may not use them."
+            ) from error.__cause__
         raise
 
 

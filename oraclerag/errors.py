@@ -253,7 +253,10 @@ class SchemaMissing(SchemaError):
     """The tables of oraclerag are not there."""
 
     code = "SCHEMA_MISSING"
-    default_hint = "Run `oraclerag migrate` (or `oraclerag provision` for a new database)."
+    default_hint = (
+        "Run `oraclerag migrate` (or `oraclerag provision` for a new database); who is not the owner of the tables needs "
+        "ORACLERAG_SCHEMA and a role of sql/setup/grant_users.sql."
+    )
 
 
 class SchemaOutdated(SchemaError):

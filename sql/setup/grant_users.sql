@@ -36,7 +36,8 @@ END;
 -- Everybody: which revision the tables have.
 -- READ and not SELECT where nothing is written: SELECT would allow LOCK TABLE and SELECT FOR UPDATE.
 
--- 1. Services that announce changes. They can add to the queue and not look into it.
+-- 1. Services that announce changes. They can add to the queue and not look into it. A service that waits until its
+-- changes are applied (rag.wait) needs READ on RAG_DIRTY as well, which shows the keys of every tenant's changes.
 GRANT READ ON &rag_owner..RAG_ALEMBIC_VERSION TO &rag_role._ENQUEUER;
 GRANT INSERT (LANE, TENANT_ID, SOURCE_TYPE, SOURCE_ID, ACTION) ON &rag_owner..RAG_DIRTY TO &rag_role._ENQUEUER;
 GRANT INSERT ON &rag_owner..RAG_ENQUEUE TO &rag_role._ENQUEUER;

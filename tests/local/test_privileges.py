@@ -15,7 +15,7 @@ import pytest
 
 from oraclerag import Rag, Resolution, Scope, SourceKey
 from oraclerag.config import SourceSettings
-from oraclerag.errors import PrivilegeMissing
+from oraclerag.errors import PrivilegeMissing, SchemaMissing
 from oraclerag.local import LocalDatabase
 from oraclerag.model.load import load_model
 from oraclerag.statements import root
@@ -427,9 +427,10 @@ def test_every_way_to_read_is_open_to_who_searches(installation: Installation) -
         assert "ORA-01555" in searcher.prompt("why ORA-01555", scope=scope).text
         diagnosis = searcher.diagnose("ORA-01555: snapshot too old", scope=scope, log=True)
         assert [match.hit.source.id for match in diagnosis.notes] == ["1"]
-        assert searcher.searches.stats(scope=scope).total.searches == len(searcher.searches.list(scope=scope)) > 1
-        with pytest.raises(PrivilegeMissing):
+        assert searcher.searches.stats(scope=scope).total.count == len(searcher.searches.list(scope=scope)) > 1
+        with pytest.raises(SchemaMissing, match="or this user may not use them") as hidden:
             searcher.wait(SourceKey("task", "1"), timeout=1)
+        assert "grant_users.sql" in str(hidden.value.hint)
         with pytest.raises(PrivilegeMissing):
             searcher.purge_searches(dt.timedelta(0))
     tracker.sql("DELETE FROM RAG_SEARCH")
