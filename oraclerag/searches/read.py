@@ -115,7 +115,7 @@ def missing(number: int, tenant: str | None) -> InputError:
     """Give the error for what is not there or not seen, which look alike."""
     return InputError(
         f"There is no logged search {number} of the tenant {tenant!r} that this scope sees.",
-        hint="`oraclerag searches list` shows which there are.",
+        hint="`oraclerag searches list` shows which there are, for the same --owner and --group; --manager sees all.",
     )
 
 

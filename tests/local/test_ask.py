@@ -465,7 +465,7 @@ ENDS: dict[str, tuple[Reply | None, type[BaseException] | None, dict[str, Any]]]
 
 
 @contextlib.contextmanager
-def asking(rag: Rag, name: str) -> Iterator[tuple[Rag, Callable[[int], None]]]:
+def ending(rag: Rag, name: str) -> Iterator[tuple[Rag, Callable[[int], None]]]:
     """Give what asks questions that end as the name says."""
     reply, error, more = ENDS[name]
     with contextlib.ExitStack() as stack:
@@ -494,7 +494,7 @@ def asking(rag: Rag, name: str) -> Iterator[tuple[Rag, Callable[[int], None]]]:
     ],
 )
 def test_many_questions_leave_nothing_behind(rag: Rag, name: str, questions: int) -> None:
-    with asking(rag, name) as (asked, ask):
+    with ending(rag, name) as (asked, ask):
         left = left_by(asked, ask, questions)
     assert (left.busy, left.descriptors, left.threads, left.objects) == (0, 0, 0, 0)
     if questions == 1_000:
