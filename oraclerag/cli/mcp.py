@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from oraclerag.cli.options import Collections, Groups, Manager, Owner, SourceNames, Tenant, opened, scope
@@ -21,6 +23,9 @@ def mcp(
     tenant: Tenant = None,
     source: SourceNames = None,
     collection: Collections = None,
+    local_model: Annotated[
+        bool, typer.Option("--local-model", help="The client's model is on this machine: egress = false may be read.")
+    ] = False,
 ) -> None:
     """Serve search, ask and fetch to an MCP client over stdio.
 
@@ -36,4 +41,4 @@ def mcp(
     asker = scope(tenant, owner, group, manager=manager)
     with opened() as rag:
         rag.fetch([], scope=asker)  # a database that does not answer, or a missing tenant, is told here and now
-        server(rag, Bounds(asker, tuple(source or ()), tuple(collection or ()))).run()
+        server(rag, Bounds(asker, tuple(source or ()), tuple(collection or ()), local_model)).run()

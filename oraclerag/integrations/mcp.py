@@ -7,8 +7,9 @@ otherwise. What a tool gives was written by others, so it is JSON behind a sente
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -24,12 +25,13 @@ except ModuleNotFoundError as error:
 
 from oraclerag import __version__
 from oraclerag.console import to_json
-from oraclerag.errors import InputError, OracleRagError
+from oraclerag.errors import ConfigurationError, InputError, OracleRagError
 from oraclerag.integrations import shown
 from oraclerag.log import event, where
 from oraclerag.rag import Rag
 from oraclerag.scope import Scope
 from oraclerag.search import SearchOptions
+from oraclerag.source import Source
 
 __all__ = ["MAX_BYTES", "NOTICE", "Bounds", "server"]
 
@@ -72,11 +74,33 @@ Around = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a server never goes beyond: the scope, and where given these sources and collections alone."""
+    """What a server never goes beyond: the scope, and where given these sources and collections alone.
+
+    Texts of a source with ``egress = false``, and of one that the configuration does not know, are kept back unless
+    ``local_model`` says that the model which reads them is on this machine.
+    """
 
     scope: Scope
     sources: tuple[str, ...] = ()
     collections: tuple[str, ...] = ()
+    local_model: bool = False
+
+    def within(self, sources: Mapping[str, Source]) -> Bounds:
+        """Give these bounds with the sources whose texts may leave; raises ConfigurationError where none may."""
+        if self.local_model:
+            return self
+        may_leave = [name for name, source in sources.items() if source.settings.egress]
+        if kept_back := [name for name in self.sources if name not in may_leave]:
+            raise ConfigurationError(
+                f"The texts of source {kept_back[0]!r} may not leave: egress is false, or it is not configured here.",
+                hint="--local-model says that the model of the MCP client is on this machine.",
+            )
+        if not may_leave:
+            raise ConfigurationError(
+                "No source lets its texts leave (egress).",
+                hint="--local-model says that the model of the MCP client is on this machine.",
+            )
+        return dataclasses.replace(self, sources=self.sources or tuple(may_leave))
 
     def options(self, sources: Sequence[str] | None, conditions: dict[str, Any] | None) -> SearchOptions:
         """Give the options of a search for what a call asks; raises InputError where it asks for another source."""
@@ -95,9 +119,12 @@ class Bounds:
 
 
 def server(rag: Rag, bounds: Bounds) -> MCPServer[Any]:
-    """Make the server; ``rag`` stays the caller's. ``server(…).run()`` serves stdin and stdout until they close."""
+    """Make the server; ``rag`` stays the caller's. ``server(…).run()`` serves stdin and stdout until they close.
+
+    Raises ConfigurationError where no source within the bounds lets its texts leave.
+    """
     made: MCPServer[Any] = MCPServer("oraclerag", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
-    tools = _Tools(rag, bounds)
+    tools = _Tools(rag, bounds.within(rag.sources))
     for tool in (tools.search, tools.ask, tools.fetch):
         reads_only = ToolAnnotations(read_only_hint=True, open_world_hint=False)
         made.add_tool(tool, annotations=reads_only, structured_output=False)

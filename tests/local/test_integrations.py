@@ -25,7 +25,8 @@ from typer.testing import CliRunner
 
 from oraclerag import Rag, Scope
 from oraclerag.cli import app
-from oraclerag.errors import ConnectionFailed, InputError, MissingTenant, UnknownSource
+from oraclerag.config import SourceSettings
+from oraclerag.errors import ConfigurationError, ConnectionFailed, InputError, MissingTenant, UnknownSource
 from oraclerag.integrations import fastapi as routes
 from oraclerag.integrations.langchain import OracleRagRetriever
 from oraclerag.integrations.mcp import MAX_BYTES, NOTICE, Bounds, server
@@ -96,7 +97,7 @@ def test_a_retriever_takes_options_with_a_question_but_no_scope(rag: Rag) -> Non
 
 @contextlib.asynccontextmanager
 async def client_of(rag: Rag, *, scope: Scope = SEVEN, **bounds: Any) -> AsyncIterator[Client]:
-    async with Client(server(rag, Bounds(scope, **bounds))) as client:
+    async with Client(server(rag, Bounds(scope, **{"local_model": True, **bounds}))) as client:
         yield client
 
 
@@ -199,6 +200,34 @@ def test_a_source_beyond_the_bounds_is_refused(rag: Rag) -> None:
     assert "source must not be empty" in text_of(refused)
 
 
+def source(name: str, **settings: Any) -> SourceSettings:
+    return SourceSettings(
+        name=name, select="select id as source_id from t", template="x", visibility="shared", **settings
+    )
+
+
+def test_what_may_not_leave_is_kept_back_from_a_model_elsewhere(module_account: Account) -> None:
+    sources = (source("task"), source("mail", egress=False))
+    everything = ["task:1:0", "mail:3:0"]
+    with Rag(settings_of(module_account, sources=sources)) as rag:
+        assert keys(called(rag, "search", {"question": "late"})) == {"task:1:0", "task:2:0", "mail:3:0"}
+        away = {"local_model": False}
+        assert keys(called(rag, "search", {"question": "late"}, **away)) == {"task:1:0", "task:2:0"}
+        assert called(rag, "search", {"question": "late", "source": ["mail"]}, **away).is_error
+        answer = given(called(rag, "ask", {"question": "What instructions are there in late payments?"}, **away))
+        assert "instructions" not in answer["text"]
+        for around in ("chunk", "parent"):
+            texts = given(called(rag, "fetch", {"keys": everything, "around": around}, **away))["texts"]
+            assert {text["source"] for text in texts} <= {"task:1"}
+        with pytest.raises(ConfigurationError, match="'mail' may not leave"):
+            server(rag, Bounds(SEVEN, sources=("task", "mail")))
+        with pytest.raises(ConfigurationError, match="'unknown' may not leave"):
+            server(rag, Bounds(SEVEN, sources=("unknown",)))
+    silent = settings_of(module_account, files_egress=False, resolutions_egress=False)
+    with Rag(silent) as rag, pytest.raises(ConfigurationError, match="No source lets"):
+        server(rag, Bounds(SEVEN))
+
+
 def test_what_a_tool_gives_is_bounded(rag: Rag) -> None:
     large = Scope(tenant="large")
     found = given(called(rag, "search", {"question": "late payments", "k": 20}, scope=large))
@@ -247,7 +276,7 @@ COMMANDS = [shlex.split(line)[1:] for line in of_page("mcp.md", "")[0].splitline
 def test_the_verb_serves_a_client_over_its_standard_streams(rag: Rag, module_account: Account, tmp_path: Path) -> None:
     parameters = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "oraclerag", *COMMANDS[0]],
+        args=["-m", "oraclerag", *COMMANDS[0], "--local-model"],
         env=environment_of(rag, module_account),
         cwd=tmp_path,
     )
@@ -279,7 +308,7 @@ def test_the_verb_is_bound_by_all_its_options(
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(MCPServer, "run", run)
-    ended = CliRunner().invoke(app, COMMANDS[1], env=environment_of(rag, module_account))
+    ended = CliRunner().invoke(app, [*COMMANDS[1], "--local-model"], env=environment_of(rag, module_account))
     assert ended.exit_code == 0, ended.output
     everything, its_own, another, fetched = served
     assert given(everything)["hits"] == given(its_own)["hits"] == given(fetched)["texts"] == []

@@ -274,7 +274,7 @@ def _by_tool(rag: Rag, account: Account, scope: Scope) -> set[str]:
     parts = [names[start : start + MAX_KEYS] for start in range(0, len(names), MAX_KEYS)]
 
     async def called() -> tuple[set[str], set[str]]:
-        async with Client(server(rag, Bounds(scope))) as client:
+        async with Client(server(rag, Bounds(scope, local_model=True))) as client:
 
             async def given(tool: str, **arguments: Any) -> Any:
                 asked = arguments | {"tenant": "acme", "manager": True}
