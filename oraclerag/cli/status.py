@@ -11,7 +11,7 @@ import typer
 
 from oraclerag.cli.options import UNHEALTHY, Json, opened, output
 from oraclerag.cli.queue_tables import summary
-from oraclerag.errors import SchemaError
+from oraclerag.errors import OracleRagError, SchemaError
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
@@ -47,13 +47,20 @@ def status(
 
 
 def _watched(screen: Output, rag: Rag) -> StatusReport:
-    """Look again and again until Ctrl-C; gives the last look."""
+    """Look again and again until Ctrl-C; gives the last look. What may be over the next time does not end it."""
     report, before = rag.status(), None
     with contextlib.suppress(KeyboardInterrupt), screen.pages() as show:
+        show(functools.partial(_look, screen, report, before))
         while True:
-            show(functools.partial(_look, screen, report, before))
             time.sleep(_INTERVAL)
-            report, before = rag.status(), report
+            try:
+                report, before = rag.status(), report
+            except OracleRagError as error:
+                if not error.retryable:
+                    raise
+                show(functools.partial(screen.error, error))
+            else:
+                show(functools.partial(_look, screen, report, before))
     return report
 
 

@@ -18,8 +18,10 @@ def orphans(look: Look) -> list[Verdict]:
     with look.database.connect() as connection:
         column = active_model(connection, look.schema).column
     row = look.row(look.sql.with_names("orphans", column=column))
-    assert row is not None  # noqa: S101 - aggregates give one row
-    chunks, documents, incomplete, bare = (int(count) for count in row)
+    more = look.row(look.sql["orphaned_documents"])
+    assert row is not None and more is not None  # noqa: S101, PT018 - aggregates give one row
+    chunks, incomplete, bare = (int(count) for count in row)
+    documents = int(more[0])
     found = []
     if chunks or documents:
         found.append(

@@ -15,7 +15,7 @@ _FLOAT = 4  # bytes of a number
 
 def vector_index(look: Look) -> list[Verdict]:
     """Look whether there is one, whether it is usable, and whether it is still what it was built as."""
-    found = index.status(look.database)
+    look.index = found = index.status(look.database)
     if problems := index.shortcomings(found):
         return [fail(problem.message, problem.hint) for problem in problems]
     state = f"{found.organization} {found.state}, " if found.exists else ""
@@ -28,7 +28,8 @@ def vector_index(look: Look) -> list[Verdict]:
 
 def vector_memory(look: Look) -> Verdict:
     """Look how large the pool is that an HNSW index lives in."""
-    found = index.status(look.database)
+    found = look.index
+    assert found is not None  # noqa: S101 - the check of the index is before
     with look.database.connect() as connection:
         dimensions = active_model(connection, look.schema).dimensions
     hnsw = found.organization == "HNSW"

@@ -14,6 +14,7 @@ from oraclerag.config import Settings
 from oraclerag.database import Database, code_of, translated
 from oraclerag.doctor.finding import Verdict
 from oraclerag.errors import OracleRagError
+from oraclerag.index import IndexStatus
 from oraclerag.queue import QueueStatus
 from oraclerag.source import Source
 from oraclerag.statements import Statements
@@ -43,6 +44,8 @@ class Look:
     now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC)
     queue: QueueStatus | None = None
     """Set by the check of the backlog."""
+    index: IndexStatus | None = None
+    """Set by the check of the vector index: it counts chunks."""
     restricted: bool = False
     """Whether row security hides rows from this user; set by the check of row security."""
 

@@ -86,18 +86,21 @@ WHERE p.CON_ID IN (0, TO_NUMBER(SYS_CONTEXT('USERENV', 'CON_ID')))
 SELECT TO_NUMBER(p.VALUE) FROM V$PARAMETER p WHERE p.NAME = 'vector_memory_size'
 
 -- name: orphans
--- One pass over the chunks, by their entities. What a long document keeps out of sight has negative numbers.
-SELECT
-  (SELECT COUNT(*) FROM /*schema*/RAG_CHUNK c
-    WHERE NOT EXISTS (SELECT 1 FROM /*schema*/RAG_ENTITY e WHERE e.ENTITY_ID = c.ENTITY_ID)) AS CHUNKS,
-  (SELECT COUNT(*) FROM /*schema*/RAG_DOCUMENT d
-    WHERE NOT EXISTS (SELECT 1 FROM /*schema*/RAG_ENTITY e WHERE e.ENTITY_ID = d.ENTITY_ID)) AS DOCUMENTS,
-  (SELECT COUNT(*) FROM /*schema*/RAG_ENTITY e
-    LEFT JOIN (SELECT c.ENTITY_ID, COUNT(*) AS HOW_MANY FROM /*schema*/RAG_CHUNK c
-                WHERE c.CHUNK_NO >= 0 GROUP BY c.ENTITY_ID) n ON n.ENTITY_ID = e.ENTITY_ID
-    WHERE e.CHUNKS <> NVL(n.HOW_MANY, 0)) AS INCOMPLETE,
-  (SELECT COUNT(*) FROM /*schema*/RAG_CHUNK c WHERE c.CHUNK_NO >= 0 AND c./*column*/EMBEDDING IS NULL) AS BARE
-FROM dual
+-- One pass over the chunks, one over the entities. What a long document keeps out of sight has negative numbers.
+SELECT NVL(SUM(CASE WHEN e.ENTITY_ID IS NULL THEN n.ROWS_THERE END), 0) AS CHUNKS,
+       COUNT(CASE WHEN e.ENTITY_ID IS NOT NULL AND e.CHUNKS <> NVL(n.HOW_MANY, 0) THEN 1 END) AS INCOMPLETE,
+       NVL(SUM(n.BARE), 0) AS BARE
+FROM (
+  SELECT c.ENTITY_ID, COUNT(*) AS ROWS_THERE, COUNT(CASE WHEN c.CHUNK_NO >= 0 THEN 1 END) AS HOW_MANY,
+         COUNT(CASE WHEN c.CHUNK_NO >= 0 AND c./*column*/EMBEDDING IS NULL THEN 1 END) AS BARE
+  FROM /*schema*/RAG_CHUNK c
+  GROUP BY c.ENTITY_ID
+) n
+FULL OUTER JOIN /*schema*/RAG_ENTITY e ON e.ENTITY_ID = n.ENTITY_ID
+
+-- name: orphaned_documents
+SELECT COUNT(*) FROM /*schema*/RAG_DOCUMENT d
+WHERE NOT EXISTS (SELECT 1 FROM /*schema*/RAG_ENTITY e WHERE e.ENTITY_ID = d.ENTITY_ID)
 
 -- name: indexed_sources
 SELECT e.SOURCE_TYPE, COUNT(*) AS ENTITIES FROM /*schema*/RAG_ENTITY e
@@ -111,7 +114,8 @@ SELECT COUNT(*) AS ENTITIES, COUNT(CASE WHEN q.FINGERPRINT IS NULL THEN 1 END) A
        COUNT(CASE WHEN q.FINGERPRINT IS NULL AND q.WAITS = 1 THEN 1 END) AS WAITING
 FROM (
   SELECT e.FINGERPRINT,
-         CASE WHEN EXISTS (SELECT 1 FROM /*schema*/RAG_DIRTY d
+         CASE WHEN e.FINGERPRINT IS NULL
+               AND EXISTS (SELECT 1 FROM /*schema*/RAG_DIRTY d
                             WHERE d.SOURCE_TYPE = :source_type AND d.SOURCE_ID = s.SOURCE_ID AND d.STATE = 'READY')
               THEN 1 ELSE 0 END AS WAITS
   FROM (/*enumeration*/ENUMERATION) s

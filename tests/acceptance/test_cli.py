@@ -19,7 +19,7 @@ import oracledb
 import pytest
 
 from oraclerag.cli import main
-from oraclerag.errors import IndexingTimeout
+from oraclerag.errors import ConnectionFailed, IndexingTimeout, InputError
 from oraclerag.local import LocalDatabase
 from oraclerag.rag import Rag
 from oraclerag.testing import tiny_model
@@ -785,3 +785,21 @@ def test_status_is_watched_until_ctrl_c(shell: Shell, monkeypatch: pytest.Monkey
     looks = iter((None, KeyboardInterrupt()))
     pages = shell.call("status", "--watch").stdout.split("\n\nat ")  # no terminal: page after page
     assert ["since the last look" in page for page in pages] == [True, True]
+
+
+def test_an_outage_does_not_end_the_watch(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = iter((None, None, None, KeyboardInterrupt()))
+    answers = iter((None, ConnectionFailed("The line is dead."), None, InputError("nonsense")))
+    status = Rag.status
+
+    def answer(rag: Rag) -> Any:
+        if (error := next(answers)) is not None:
+            raise error
+        return status(rag)
+
+    monkeypatch.setattr("oraclerag.cli.status.time.sleep", lambda _: next(looks))
+    monkeypatch.setattr(Rag, "status", answer)
+    ended = shell.call("status", "--watch", expect=1)  # what will not pass by itself ends it
+    assert ended.stdout.count("since the last look") == 2
+    assert ended.stderr.splitlines()[0] == "Error: The line is dead."
+    assert "Error: nonsense" in ended.stderr

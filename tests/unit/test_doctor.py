@@ -259,11 +259,11 @@ def test_an_hnsw_index_needs_vector_memory(
     words: str,
 ) -> None:
     found = IndexStatus("RAG_CHUNK_EMB_IDX", "VALID" if organization else None, organization, "EMBEDDING", chunks)
-    monkeypatch.setattr(index, "status", lambda _: found)
     monkeypatch.setattr(indexes, "active_model", active())
     look = FakeLook(
         {"V$VECTOR_MEMORY_POOL": pool, "V$PARAMETER": None, "CLOUD_SERVICE": (cloud,), "SESSION_USER": ("APP",)}
     )
+    look.index = found
     verdict = indexes.vector_memory(look)
     assert state(verdict, words) == expected
     if expected == "unknown":
