@@ -1,6 +1,7 @@
-"""``python -m tests.benchmarks [NAME ...] [--json FILE]``: run the benchmarks of these names, print one table.
+"""``python -m tests.benchmarks [NAME ...] [--json FILE] [--page FILE]``: run these benchmarks, print one table.
 
-Without a name all run that end within minutes. Those of :data:`LONG` run where they are named.
+Without a name all run that end within minutes. Those of :data:`LONG` run where they are named, or with ``all``.
+``--page docs/benchmarks.md`` writes the page of that name.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from tests.benchmarks import (
     ask,
     backfill,
     diagnostics,
+    growth,
     local_database,
     passages,
     queue,
@@ -36,6 +38,7 @@ from tests.benchmarks import (
     write_path,
 )
 from tests.benchmarks.figures import Figure, median_seconds
+from tests.benchmarks.page import page
 from tests.local.conftest import Account
 
 
@@ -71,6 +74,11 @@ def _search(folder: Path, model: Path) -> Iterator[Figure]:
     yield from search.round_trips(model)
 
 
+def _growth(folder: Path, model: Path) -> Iterator[Figure]:
+    with LocalDatabase(folder / "growth") as database:
+        yield from growth.measure(database, model)
+
+
 def _ask(folder: Path, model: Path) -> Iterator[Figure]:
     with LocalDatabase(folder / "ask") as database:
         yield from ask.measure(database, MINILM if MINILM.is_file() else model, tiny=not MINILM.is_file())
@@ -97,13 +105,14 @@ PARTS: dict[str, Callable[[Path, Path], Iterator[Figure]]] = {
     "queue": queue.measure,
     "backfill": lambda folder, model: backfill.measure(folder / "backfill", model),
     "search": _search,
+    "growth": _growth,
     "ask": _ask,
     "retrieval": _retrieval,
     "recall": _recall,
 }
 """What can be run: takes a folder for databases, and the file of a tiny model."""
 
-LONG = {"diagnostics", "retrieval", "recall"}
+LONG = {"diagnostics", "growth", "retrieval", "recall"}
 """What is run where it is named only: minutes of cutting, or embedding some thousand texts the first time."""
 
 
@@ -120,7 +129,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PARTS)}")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
+    parser.add_argument("--page", type=Path, help="write them as a page, in Markdown")
     arguments = parser.parse_args()
+    if arguments.names == ["all"]:
+        arguments.names = list(PARTS)
     if unknown := sorted(set(arguments.names) - PARTS.keys()):
         parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(PARTS)}")
     names = arguments.names or [name for name in PARTS if name not in LONG]
@@ -140,6 +152,8 @@ def main() -> int:
         arguments.json.write_text(
             json.dumps({"machine": machine, "figures": [asdict(figure) for figure in measured]}, indent=2) + "\n"
         )
+    if arguments.page:
+        arguments.page.write_text(page(measured, names), "utf-8")
     return int(any(figure.held is False for figure in measured))
 
 

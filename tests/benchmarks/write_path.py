@@ -19,6 +19,7 @@ from oraclerag.merge import SLICE
 from oraclerag.records import DrainReport
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.free_model_server import free_model_database
+from tests.benchmarks.row_by_row import index_row_by_row, prepare
 from tests.local.conftest import Account
 from tests.local.write_path.tracker import Tracker, open_tracker
 
@@ -29,16 +30,22 @@ TASKS = 500
 
 def measure(database: LocalDatabase, minilm: Path) -> Iterator[Figure]:
     """Measure the indexing of 500 tasks with MiniLM against embedding the same texts."""
-    indexing, embedding = [], []
+    indexing, embedding, row_by_row = [], [], []
     with _tracker(database, "BENCH_MINILM", minilm) as tracker:
+        prepare(tracker)
         for turn in range(3):  # in turns, so that a busy moment of the machine meets both
             _empty(tracker)
             _fill(tracker, turn)  # other texts: the local database remembers what it has embedded
             indexing.append(_index(tracker))
             texts = [text for (text,) in tracker.sql("SELECT CONTENT FROM RAG_CHUNK")]
             embedding.append(_embed(minilm, texts))
+            _empty(tracker)
+            _fill(tracker, 100 + turn)
+            row_by_row.append(index_row_by_row(tracker, _model(tracker)))
         ratio = min(indexing) / min(embedding)
         yield Figure("index 500 tasks, MiniLM-L6: time", ratio, "×", "pure embedding, same texts", 1.3)
+        against = "one task after the other, see row_by_row.py"
+        yield Figure("index 500 tasks, MiniLM-L6: time", min(indexing) / min(row_by_row), "×", against, 1)
         yield Figure("index 500 tasks, MiniLM-L6: rate", TASKS / min(indexing), "tasks/s", "for orientation")
 
 
@@ -54,6 +61,8 @@ def overhead(directory: Path, model: Path) -> Iterator[Figure]:
         _tracker(database, "BENCH_BARE", model) as bare,
     ):
         ratios: dict[int, list[float]] = {SLICE: [], 64: []}
+        row_by_row: list[float] = []
+        prepare(tracker)
         for turn in range(9):
             for batch, found in ratios.items():
                 for each in (tracker, bare):
@@ -61,11 +70,17 @@ def overhead(directory: Path, model: Path) -> Iterator[Figure]:
                 _fill(tracker, turn * 1000 + batch)
                 indexing = _index(tracker, batch)
                 found.append(indexing / _write(bare, _arrays(tracker)))
+            _empty(tracker)
+            _fill(tracker, turn * 1000 + 999)
+            row_by_row.append(indexing / index_row_by_row(tracker, _model(tracker)))
         against = "bare executemany, same rows"
         for batch, found in ratios.items():
             name = f"index 500 tasks, model without cost, batches of {batch}: time"
             ratio = statistics.median(found[2:])  # the first ones warm caches
             yield Figure(name, ratio, "×", against, 3 if batch == SLICE else None)
+        ratio = statistics.median(row_by_row[2:])
+        against = "one task after the other, see row_by_row.py"
+        yield Figure("index 500 tasks, model without cost, batches of 64: time", ratio, "×", against, 1)
 
 
 def round_trips(model: Path) -> Iterator[Figure]:
@@ -92,6 +107,10 @@ def _tracker(database: LocalDatabase, name: str, model: Path) -> Iterator[Tracke
         yield tracker
     finally:
         tracker.close()
+
+
+def _model(tracker: Tracker) -> str:
+    return str(tracker.scalar("SELECT SETTING_VALUE FROM RAG_SETTING WHERE SETTING = 'model'"))
 
 
 def _settings(tracker: Tracker, batch: int) -> Settings:
