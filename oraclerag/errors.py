@@ -254,8 +254,8 @@ class SchemaMissing(SchemaError):
 
     code = "SCHEMA_MISSING"
     default_hint = (
-        "Run `oraclerag migrate` (or `oraclerag provision` for a new database); who is not the owner of the tables needs "
-        "ORACLERAG_SCHEMA and a role of sql/setup/grant_users.sql."
+        "Run `oraclerag migrate` (or `oraclerag provision` for a new database); who is not the owner of the tables "
+        "needs ORACLERAG_SCHEMA and a role of sql/setup/grant_users.sql."
     )
 
 
