@@ -212,13 +212,15 @@ class SourceCoverage:
 class TenantReport:
     """Whether a tenant is found, by itself and by nobody else.
 
-    ``phrase`` was searched for with the tenant's scope, and ``expected`` found at ``rank`` (None: not among the hits);
-    with the scopes of ``others`` too, which found ``leaked`` of what is this tenant's. ``foreign`` counts documents and
-    chunks under another tenant than their entity, ``hidden`` chunks that nobody sees.
+    ``uncounted`` are sources that cannot name their entities. ``phrase`` was searched for with the tenant's scope,
+    and ``expected`` found at ``rank`` (None: not among the hits); with the scopes of ``others`` too, which found
+    ``leaked`` of what is this tenant's. ``foreign`` counts documents and chunks under another tenant than their
+    entity, ``hidden`` chunks that nobody sees.
     """
 
     summary: TenantSummary
     coverage: tuple[SourceCoverage, ...]
+    uncounted: tuple[str, ...] = ()
     phrase: str | None = None
     expected: SourceKey | None = None
     rank: int | None = None
@@ -239,13 +241,15 @@ class TenantReport:
 class OnboardReport:
     """What was done for a tenant: per source what it has of it, and what was enqueued.
 
-    ``without`` are sources that map no tenant, so that nothing of them can be this tenant's. ``indexed`` says what was
+    ``without`` are sources that map no tenant, so that nothing of them can be this tenant's; ``uncounted`` those that
+    cannot name their entities, so that only what they announce is indexed. ``indexed`` says what was
     done at once, where that was asked for. ``hits`` is what a first search found.
     """
 
     summary: TenantSummary
     sources: tuple[SourceCoverage, ...]
     without: tuple[str, ...]
+    uncounted: tuple[str, ...]
     indexed: DrainReport | None
     phrase: str | None
     hits: int

@@ -8,13 +8,14 @@ is run again and goes on where it was.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import oracledb
 
-from oraclerag import counts
+from oraclerag import counts, log
 from oraclerag.database import Database, in_list, own_tables, parts
 from oraclerag.errors import Contention, InputError
 from oraclerag.records import NO_TENANT, WipedSource, WipeReport
@@ -22,6 +23,8 @@ from oraclerag.security import require_unrestricted
 from oraclerag.statements import Statements, quoted
 
 __all__ = ["SLICE", "refuse_wait", "wipe"]
+
+_log = logging.getLogger(__name__)
 
 SLICE = 500
 """Entities of one transaction."""
@@ -73,6 +76,10 @@ def wipe(
                 )
             sleep(_INTERVAL)
     counts.refresh(database)
+    log.event(
+        _log, logging.INFO, "wiped", f"{work.done:,} entities were taken out of the index.",
+        tenant=tenant, collection=collection, source_type=source, rows=work.done,
+    )  # fmt: skip
     return WipeReport(tuple(found), report.unknown, enqueued=work.enqueued, done=True)
 
 

@@ -151,6 +151,8 @@ def _show_onboarded(screen: Output, report: OnboardReport) -> None:
     facts = {"indexed": f"{report.summary.entities:,} entities, {report.summary.chunks:,} chunks", "a search": found}
     if report.without:
         facts["map no tenant"] = ", ".join(report.without)
+    if report.uncounted:
+        facts["cannot be counted"] = ", ".join(report.uncounted)
     screen.facts(facts)
 
 
@@ -164,6 +166,8 @@ def _show_verified(screen: Output, report: TenantReport) -> None:
         "taken in": f"{counted.files:,} files, {counted.resolutions:,} resolutions",
         "queue": f"{counted.waiting:,} waiting, {counted.dead:,} given up",
     }
+    if report.uncounted:
+        facts["cannot be counted"] = ", ".join(report.uncounted)
     if report.phrase is not None:
         where = "not found" if report.rank is None else f"hit {report.rank}"
         facts["expected"] = f"{report.expected}: {where}" if report.expected else f"{report.hits:,} hits"

@@ -13,6 +13,7 @@ import decimal
 import gzip
 import hashlib
 import json
+import logging
 import os
 import tempfile
 from array import array
@@ -24,7 +25,7 @@ from typing import Any, BinaryIO
 
 import oracledb
 
-from oraclerag import schema
+from oraclerag import log, schema
 from oraclerag.database import driver_types, own_tables
 from oraclerag.errors import InputError
 from oraclerag.records import ExportReport
@@ -33,6 +34,8 @@ from oraclerag.statements import Statements, quoted
 from oraclerag.tenants.place import Place, checked
 
 __all__ = ["MANIFEST", "TABLES", "export"]
+
+_log = logging.getLogger(__name__)
 
 MANIFEST = ".manifest.json"
 """What the manifest's name ends with, behind the file's."""
@@ -119,6 +122,8 @@ def export(place: Place, tenant: str, path: Path, *, vectors: bool = False, forc
             "rows": rows,
         }
         file.write(json.dumps(said, ensure_ascii=False, indent=2).encode() + b"\n")
+    message = "Every row of a tenant was written to a file."
+    log.event(_log, logging.INFO, "exported", message, tenant=tenant, rows=sum(rows.values()))
     return report
 
 

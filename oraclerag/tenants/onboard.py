@@ -26,18 +26,18 @@ def onboard(
 ) -> OnboardReport:
     """Enqueue what the sources have of a tenant and is not indexed; ``work`` works it off at once."""
     tenant = _new(tenant)
-    covered, problems = coverages(place, tenant)
+    found, problems = coverages(place, tenant)
     if problems:
         raise InputError(problems[0].message, hint=problems[0].hint)
     done = []
-    for one in covered:
+    for one in found.counted:
         source = place.sources[one.source]
         told = None if on_progress is None else _told(on_progress, one.source)
         report = backfill(place.database, source, place.settings, tenant=tenant, on_progress=told)
         done.append(dataclasses.replace(one, enqueued=report.enqueued))
     indexed = work() if work is not None else None
     if indexed is not None:
-        now = {one.source: one.missing for one in coverages(place, tenant)[0]}
+        now = {one.source: one.missing for one in coverages(place, tenant)[0].counted}
         done = [dataclasses.replace(one, missing=now.get(one.source, one.missing)) for one in done]
     with place.database.connect() as connection:
         counted = summary(connection, place, tenant)
@@ -50,6 +50,7 @@ def onboard(
         summary=counted,
         sources=tuple(done),
         without=tuple(sorted(name for name in place.sources if name not in theirs)),
+        uncounted=found.uncounted,
         indexed=indexed,
         phrase=None if asked is None else asked.text,
         hits=hits,

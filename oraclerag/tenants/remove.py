@@ -9,6 +9,7 @@ is run again and goes on where it was.
 from __future__ import annotations
 
 import functools
+import logging
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ from typing import Any, TypeVar
 
 import oracledb
 
-from oraclerag import counts, queue
+from oraclerag import counts, log, queue
 from oraclerag.database import Database, driver_types, in_list, own_tables, parts, translated
 from oraclerag.errors import ConfigurationError, Contention, InputError, SourceError, StatementFailed
 from oraclerag.records import NO_TENANT, RemovalReport
@@ -28,6 +29,8 @@ from oraclerag.tenants.place import Place, checked
 from oraclerag.wipe import refuse_wait
 
 __all__ = ["SLICE", "remove"]
+
+_log = logging.getLogger(__name__)
 
 SLICE = 500
 """Rows of one transaction."""
@@ -82,6 +85,8 @@ def remove(
         sleep(_INTERVAL)
     queue.purge(database, queue.Choice(), gone=True)  # what is gone has no tenant, but its id may name one
     counts.refresh(database)
+    message = "Every row of a tenant was deleted."
+    log.event(_log, logging.INFO, "removed", message, tenant=tenant, rows=deleted.total())
     return RemovalReport(tenant, dict(deleted), returning, announced=announced, done=True)
 
 

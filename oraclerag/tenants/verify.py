@@ -12,14 +12,14 @@ import oracledb
 
 from oraclerag.backfill import coverage
 from oraclerag.database import own_tables
-from oraclerag.errors import ConfigurationError, InputError, OracleRagError, SourceError, StatementFailed
+from oraclerag.errors import ConfigurationError, InputError, SourceError, StatementFailed
 from oraclerag.records import Problem, SearchResult, SourceCoverage, SourceKey, TenantReport
 from oraclerag.scope import Scope
 from oraclerag.statements import Statements
 from oraclerag.tenants.place import Place, checked
 from oraclerag.tenants.summary import summary
 
-__all__ = ["OTHERS", "coverages", "phrase_of", "verify"]
+__all__ = ["OTHERS", "Coverages", "Phrase", "coverages", "phrase_of", "verify"]
 
 OTHERS = 20
 """Other tenants whose scopes are tried, drawn at random where there are more."""
@@ -41,7 +41,7 @@ def verify(place: Place, tenant: str, *, phrase: str | None, expect: SourceKey |
     tenant = checked(tenant)
     if expect is not None and phrase is None:
         raise InputError("An entity is expected, but no phrase by which it must be found is given.")
-    covered, problems = coverages(place, tenant)
+    found, problems = coverages(place, tenant)
     with place.database.connect() as connection:
         counted = summary(connection, place, tenant)
         foreign, hidden = _isolation(connection, place, tenant)
@@ -53,11 +53,12 @@ def verify(place: Place, tenant: str, *, phrase: str | None, expect: SourceKey |
         hits, rank = len(result), _rank(result, asked)
         mine = {hit.source for hit in result}
         for other in others:
-            found = place.search(asked.text, scope=Scope(tenant=other, manager=True), k=k)
-            leaked += [hit.source for hit in found if hit.source.tenant == tenant or hit.source in mine]
+            theirs = place.search(asked.text, scope=Scope(tenant=other, manager=True), k=k)
+            leaked += [hit.source for hit in theirs if hit.source.tenant == tenant or hit.source in mine]
     report = TenantReport(
         summary=counted,
-        coverage=tuple(covered),
+        coverage=found.counted,
+        uncounted=found.uncounted,
         phrase=None if asked is None else asked.text,
         expected=None if asked is None else asked.expected,
         rank=rank,
@@ -70,20 +71,32 @@ def verify(place: Place, tenant: str, *, phrase: str | None, expect: SourceKey |
     return dataclasses.replace(report, problems=(*problems, *_problems(report, asked, k)))
 
 
-def coverages(place: Place, tenant: str) -> tuple[list[SourceCoverage], list[Problem]]:
-    """Count what each source has of a tenant and what of that is missing; and which sources cannot say."""
-    found, problems = [], []
+@dataclass(frozen=True, slots=True)
+class Coverages:
+    """What sources have of a tenant; ``uncounted`` are those that cannot name their entities."""
+
+    counted: tuple[SourceCoverage, ...]
+    uncounted: tuple[str, ...]
+
+
+def coverages(place: Place, tenant: str) -> tuple[Coverages, list[Problem]]:
+    """Count what each source has of a tenant and what of that is missing; and say which sources fail."""
+    counted: list[SourceCoverage] = []
+    uncounted: list[str] = []
+    problems: list[Problem] = []
     for source in place.of(tenant):
         try:
+            with place.database.connect() as connection:
+                source.enumeration(connection)
             one = coverage(place.database, source, place.settings, tenant=tenant)
-        except OracleRagError as error:
-            if not _of_one_source(error):
-                raise
+        except ConfigurationError:  # declared without ids
+            uncounted.append(source.name)
+        except (SourceError, StatementFailed) as error:
             problems.append(Problem(error.code, f"Source {source.name} cannot be counted: {error.message}", error.hint))
         else:
             if one.total or not source.built_in:
-                found.append(one)
-    return found, problems
+                counted.append(one)
+    return Coverages(tuple(counted), tuple(uncounted)), problems
 
 
 def phrase_of(connection: oracledb.Connection, place: Place, tenant: str) -> Phrase | None:
@@ -118,10 +131,6 @@ def _others(connection: oracledb.Connection, place: Place, tenant: str) -> list[
         statement = Statements("tenants", place.database.schema)["others"]
         cursor.execute(statement, tenant_id=tenant, seed=seed, how_many=OTHERS)
         return [row[0] for row in cursor] + [f"nobody-{uuid.uuid4()}"]
-
-
-def _of_one_source(error: OracleRagError) -> bool:
-    return isinstance(error, (ConfigurationError, SourceError, StatementFailed))
 
 
 def _problems(report: TenantReport, asked: Phrase | None, k: int) -> Iterator[Problem]:

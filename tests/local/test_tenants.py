@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import hashlib
 import json
+import threading
 import tracemalloc
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import oracledb
 import pytest
 
-from oraclerag import Scope, SourceKey
+from oraclerag import Document, Scope, SourceKey
 from oraclerag.errors import Contention, InputError
+from oraclerag.rag import Rag
 from oraclerag.records import SourceCoverage, TenantSummary
 from oraclerag.tenants.export import TABLES
 from tests.local.conftest import Account
@@ -145,6 +149,40 @@ def test_what_is_wrong_with_a_tenant_is_said(desk: Desk) -> None:
     assert problems(desk) == {"NOT_INDEXED", "NOTHING_INDEXED"}
     with pytest.raises(InputError, match="no phrase"):
         desk.rag.tenants.verify(GONE, expect=SourceKey("ticket", "1"))
+
+
+def test_a_source_that_cannot_name_its_entities_is_said(desk: Desk) -> None:
+    desk.sql("DELETE FROM RAG_DIRTY")
+
+    @desk.rag.source("live", visibility="shared", tenants=True)
+    def read(_connection: Any, _ids: Any) -> dict[str, Document]:
+        return {}
+
+    try:
+        report = desk.rag.tenants.verify(GONE)
+        assert (report.ok, report.uncounted) == (True, ("live",))
+        assert desk.rag.tenants.onboard(GONE).uncounted == ("live",)
+        leave(desk)
+        with pytest.raises(InputError, match="live cannot be asked"):
+            desk.rag.tenants.remove(GONE)
+        assert desk.rag.tenants.remove(GONE, force=True).done
+    finally:
+        del desk.rag._sources["live"]
+    assert desk.of(GONE) == {}
+
+
+def test_a_source_that_fails_is_a_problem(desk: Desk) -> None:
+    desk.sql("DELETE FROM RAG_DIRTY")
+    desk.sql("ALTER TABLE TICKET RENAME COLUMN BODY TO BODY_BEFORE")
+    try:
+        report = desk.rag.tenants.verify(GONE)
+        assert [problem.code for problem in report.problems] == ["STATEMENT_FAILED"]
+        with pytest.raises(InputError, match="ticket cannot be counted"):
+            desk.rag.tenants.onboard(GONE)
+        with pytest.raises(InputError, match="ticket cannot be asked"):
+            desk.rag.tenants.remove(GONE)
+    finally:
+        desk.sql("ALTER TABLE TICKET RENAME COLUMN BODY_BEFORE TO BODY")
 
 
 def test_a_search_that_leaks_is_found_out(whole: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -457,4 +495,46 @@ def test_a_wipe_that_was_killed_goes_on(
     assert killed_everywhere(empty, calls, step, prepare, run, lambda: empty.index() == []) >= 3
     empty.rag.work(once=True)
     assert empty.index() == whole
+    assert empty.equal()
+
+
+@pytest.mark.long
+def test_workers_and_writers_go_on_while_everything_is_wiped(empty: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two workers and somebody who changes tickets, beside two wipes and a removal: in the end all is equal."""
+    monkeypatch.setattr("oraclerag.wipe._INTERVAL", 0.05)
+    monkeypatch.setattr("oraclerag.tenants.remove._INTERVAL", 0.05)
+    empty.fill(GONE, STAYS)
+    leave(empty)
+    stop = threading.Event()
+
+    def work() -> None:
+        with Rag(dataclasses.replace(empty.rag.settings, poll_interval=0.05)) as rag:
+            rag.work(stop.is_set)
+
+    def write() -> None:
+        with empty.account.connect() as connection, connection.cursor() as cursor:
+            for number in range(12):
+                key = f"{STAYS}/{number % 3}"
+                cursor.execute("UPDATE TICKET SET TITLE = :1 WHERE ID = :2", [f"Changed {number}", key])
+                cursor.execute(
+                    "INSERT INTO RAG_ENQUEUE (SOURCE_TYPE, SOURCE_ID, TENANT_ID) VALUES ('ticket', :1, :2)",
+                    [key, STAYS],
+                )
+                connection.commit()
+
+    with ThreadPoolExecutor() as threads:
+        working = [threads.submit(work) for _ in range(2)]
+        writing = threads.submit(write)
+        try:
+            for _ in range(2):
+                empty.rag.wipe(announce=True, wait=60)
+            empty.rag.tenants.remove(GONE, wait=60)
+            writing.result()
+            empty.rag.wait(timeout=60)
+        finally:
+            stop.set()
+        for one in working:
+            one.result()
+    assert empty.of(GONE) == {}
+    assert {row[1] for row in empty.index() if row[0] == "ticket"} == {f"{STAYS}/{number}" for number in range(3)}
     assert empty.equal()

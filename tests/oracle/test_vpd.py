@@ -268,6 +268,8 @@ def test_what_must_see_every_row_is_refused_to_who_does_not(stage: Stage) -> Non
             rag.backfill,
             rag.estimate_backfill,
             rag.audit,
+            rag.wipe,
+            rag.tenants.list,
             rag.finish,
             lambda: rag.build_index(force=True),
         ):
