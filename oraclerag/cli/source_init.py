@@ -155,6 +155,9 @@ def _show(screen: Output, one: Proposed, file: Path, path: str | None, *, write:
 
 
 def _cost(screen: Output, cost: Cost) -> None:
+    if not cost.rows:
+        screen.facts({"rows": "0"})
+        return
     minutes = "unknown" if cost.minutes is None else "< 0.1" if cost.minutes < 0.1 else f"{cost.minutes:,.1f}"
     screen.facts(
         {

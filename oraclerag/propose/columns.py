@@ -26,7 +26,6 @@ _FACTS = ("NUMBER", "FLOAT", "BINARY_FLOAT", "BINARY_DOUBLE", "DATE", "TIMESTAMP
 _TIMES = ("DATE", "TIMESTAMP")
 _KEYS = ("VARCHAR2", "NVARCHAR2", "CHAR", "NCHAR", "NUMBER", "FLOAT", "RAW", "DATE")
 _SHORT = 400  # bytes: longer ones are prose
-_TITLE = 1000
 
 _SECRETS = word_set(
     """
@@ -92,8 +91,8 @@ def is_long(column: Column) -> bool:
 
 
 def can_be_title(column: Column) -> bool:
-    """Whether a text is short enough to be what a hit is called."""
-    return is_text(column) and "LOB" not in column.kind and column.length <= _TITLE
+    """Whether a text can be what a hit is called: as long as many a column is declared, but no LOB."""
+    return is_text(column) and "LOB" not in column.kind
 
 
 def is_time(column: Column) -> bool:
@@ -113,7 +112,7 @@ def of_people(table: str) -> bool:
 
 # Names in the order in which they are believed; a pattern ends with the words of a column.
 _RANKS = {
-    "title": ("title", "subject", "headline", "summary", "name", "full_name", "label", "titulo", "asunto", "nombre"),
+    "title": ("title", "subject", "headline", "name", "full_name", "summary", "label", "titulo", "asunto", "nombre"),
     "url": ("url", "link", "href", "permalink", "web_address"),
     "owner": (
         "owner_id", "owner", "assignee_id", "assignee", "assigned_to", "responsible_id", "responsible", "user_id",

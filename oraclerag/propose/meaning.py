@@ -64,7 +64,8 @@ class Meaning:
             if self.alias[column.name] in elsewhere or column.name in {*self._key, *references, *self._said}:
                 continue
             if not asked.is_text(column) and words(column.name)[-1:] == ["id"]:
-                self.left_out[column.name] = "a number that stands for something else says nothing in a text"
+                if self.alias[column.name] not in self.settings.values():
+                    self.left_out[column.name] = "a number that stands for something else says nothing in a text"
                 continue
             chosen.append(column)
         chosen.sort(key=lambda column: (not asked.is_long(column), not asked.is_text(column)))  # stable
@@ -92,7 +93,7 @@ class Meaning:
         self._take("url", asked.ranked("url", texts, self._table.name))
         self._take("tenant", asked.ranked("tenant", columns))
         self.guesses += [
-            Guess("tenant", self.alias[column.name], f"{reason}: is that who the data belongs to?", taken=False)
+            Guess("tenant", self.alias[column.name], f"{reason}, if that is who the data belongs to", taken=False)
             for column, reason in asked.ranked("maybe tenant", columns)
         ]
         self._take("owner", self._owners(columns))

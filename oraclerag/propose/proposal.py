@@ -20,6 +20,7 @@ from oraclerag.propose.meaning import Meaning
 from oraclerag.propose.names import slug, sql_name, table_name
 from oraclerag.propose.text import template
 from oraclerag.records import Visibility
+from oraclerag.statements import qualified
 
 __all__ = ["Proposal", "propose"]
 
@@ -112,6 +113,11 @@ def _notes(table: Table, key: Sequence[str], settings: Mapping[str, Any]) -> Ite
         yield (
             "Which rows of its tables a row of the view is made of is not known: there are no entries under tables, so "
             "changes are announced by the program, or found by a reindex."
+        )
+    if foreign := [name for name in settings.get("tables", {}) if qualified(name)[0] is not None]:
+        yield (
+            f"Triggers on tables of another owner ({', '.join(foreign)}) take CREATE ANY TRIGGER; or their owner runs "
+            f"what `oraclerag source triggers --sql` prints."
         )
     for name in key:
         column = table.column(name)

@@ -98,8 +98,9 @@ def _reasons(proposal: Proposal, setting: str) -> Iterator[str]:
                 else f"{setting}: "
             )
             yield from _comment(f"{what}{guess.reason}.")
+    too = " too" if proposal.reasons(setting) else ""
     for guess in proposal.others(setting):
-        yield from _comment(f"{setting} could be {guess.value} too: {guess.reason}.")
+        yield from _comment(f"{setting} could be {guess.value}{too}: {guess.reason}.")
 
 
 def _comment(text: str) -> Iterator[str]:

@@ -15,7 +15,14 @@ from oraclerag.backfill import Sample
 from oraclerag.chunk import Limits
 from oraclerag.config import Settings, parse_source
 from oraclerag.database import Database, driver_types, translated
-from oraclerag.errors import ConfigurationError, EntityError, ModelNotActive, OracleRagError, SchemaMissing
+from oraclerag.errors import (
+    ConfigurationError,
+    EntityError,
+    ModelNotActive,
+    OracleRagError,
+    PrivilegeMissing,
+    SchemaMissing,
+)
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.model.window import Window
 from oraclerag.propose.described import Surroundings
@@ -100,7 +107,10 @@ def trial(database: Database, proposal: Proposal, settings: Settings, around: Su
             model = _model(connection, database.schema)
             sample = _sampled(connection, database.schema, source, model, ids)
         except OracleRagError as error:
-            problems.append(SourceProblem(source.name, error.code, error.message, error.hint))
+            hint = error.hint
+            if isinstance(error, PrivilegeMissing):
+                hint = f"Their owners grant READ on the tables of the select to {connection.username}."
+            problems.append(SourceProblem(source.name, error.code, error.message, hint))
             return Trial(None, None, None, problems=tuple(dict.fromkeys(problems)))
         cost = _cost(sample, model, total, counted)
         problems += [
