@@ -509,6 +509,11 @@ def test_provision_and_migrate_again_change_nothing(shell: Shell) -> None:
         "dimensions": 384, "max_tokens": 256, "column": "EMBEDDING", "loaded": False, "findings": [],
     }  # fmt: skip
     assert shell.json("migrate")["applied"] == []
+    rehearsed = shell.json("provision", "--dry-run")
+    assert rehearsed["possible"] is True
+    assert {step["state"] for step in rehearsed["steps"]} == {"there"}
+    blocked = shell.call("provision", "--dry-run", environment={"ORACLERAG_EMBEDDING_MODEL": "NOBODYS"}, expect=3)
+    assert "Cannot be done: model\n  remedy: Pass the file" in blocked.stderr
 
 
 def test_the_script_for_a_dba_needs_no_database(shell: Shell) -> None:

@@ -424,7 +424,9 @@ def test_every_way_to_read_is_open_to_who_searches(installation: Installation) -
         hits = searcher.search("ORA-01555", scope=scope, log=True, diversity=0.2).hits
         assert [hit.key for hit in searcher.fetch([hits[0].key], scope=scope)] == [hits[0].key]
         assert searcher.expand(hits, scope=scope)
-        assert "ORA-01555" in searcher.prompt("why ORA-01555", scope=scope).text
+        prompt = searcher.prompt("why ORA-01555", scope=scope)
+        assert prompt is not None
+        assert "ORA-01555" in prompt.text
         diagnosis = searcher.diagnose("ORA-01555: snapshot too old", scope=scope, log=True)
         assert [match.hit.source.id for match in diagnosis.notes] == ["1"]
         assert searcher.searches.stats(scope=scope).total.count == len(searcher.searches.list(scope=scope)) > 1
