@@ -6,111 +6,37 @@ It is read on a connection of its own, never on a worker's, and once an interval
 from __future__ import annotations
 
 import logging
-import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import product
-from typing import Generic, TypeVar
+from typing import Any
 
 from oraclerag import log
 from oraclerag.backfill import coverage
 from oraclerag.database import Database
-from oraclerag.errors import ConfigurationError, OracleRagError, PrivilegeMissing, SourceError, StatementFailed
+from oraclerag.errors import ConfigurationError, PrivilegeMissing, SourceError, StatementFailed
 from oraclerag.metrics.exposition import Family, Sample
+from oraclerag.metrics.refreshed import Reading, Refreshed
 from oraclerag.queue import Glance, QueueState, Waiting, glance
 from oraclerag.records import SourceCoverage
 from oraclerag.source import Source
 
-__all__ = ["INTERVAL", "Figures", "Reading", "Refreshed"]
+__all__ = ["INTERVAL", "Figures"]
 
 _log = logging.getLogger(__name__)
 
 INTERVAL = 15.0
 """Seconds for which the figures of the queue are good."""
 
-_PATIENCE = 2.0  # seconds that a scrape waits for new figures; Prometheus gives up after ten
 _MOST_SECONDS = 10.0  # for a round trip
 _LANES = ("change", "bulk")
 _STATES: tuple[QueueState, ...] = ("READY", "DEAD")
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Reading(Generic[T]):
-    """What was read last, and when (seconds since 1970); ``good``: the last try to read it succeeded."""
-
-    value: T | None = None
-    at: float = 0.0
-    good: bool = False
-
-
-class Refreshed(Generic[T]):
-    """A value that a thread reads when somebody asks and the last try is ``interval`` seconds old."""
-
-    def __init__(
-        self,
-        read: Callable[[], T],
-        interval: float,
-        *,
-        patience: float = _PATIENCE,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._read = read
-        self._interval = interval
-        self._patience = patience
-        self._clock = clock
-        self._guard = threading.Lock()
-        self._tried = float("-inf")
-        self._thread: threading.Thread | None = None
-        self._reading: Reading[T] = Reading()
-        self._told = False
-
-    def look(self) -> Reading[T]:
-        """Give what was read last, after a short wait where something newer is on its way."""
-        with self._guard:
-            due = self._clock() - self._tried >= self._interval
-            if due and (self._thread is None or not self._thread.is_alive()):
-                self._tried = self._clock()
-                self._thread = threading.Thread(target=self._run, name="oraclerag-figures", daemon=True)
-                self._thread.start()
-            thread = self._thread
-        if thread is not None:
-            thread.join(self._patience)
-        with self._guard:
-            return self._reading
-
-    def _run(self) -> None:
-        try:
-            reading = Reading(self._read(), time.time(), good=True)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the page says that there are no figures
-            with self._guard:
-                self._reading = Reading(self._reading.value, self._reading.at, good=False)
-            self._tell(error)
-        else:
-            with self._guard:
-                self._reading = reading
-            self._told = False
-
-    def _tell(self, error: Exception) -> None:
-        """Say once that figures cannot be read, until they can."""
-        if self._told:
-            return
-        self._told = True
-        known = isinstance(error, OracleRagError)
-        log.event(
-            _log, logging.WARNING, "unread",
-            "The page of metrics is without figures of the database." + (f" {error}" if known else ""),
-            error_code=error.code if isinstance(error, OracleRagError) else type(error).__name__,
-            where=None if known else log.where(error.__traceback__),
-        )  # fmt: skip
 
 
 class Figures:
     """What waits in the queue, and how much of each source is indexed; ``coverage_every`` seconds, 0 for never."""
 
     def __init__(self, database: Database, sources: Mapping[str, Source], *, coverage_every: float = 3600.0) -> None:
+        self._closed = False
         self._database = database
         self._sources = sources
         self._queue: Refreshed[Glance] = Refreshed(self._look, INTERVAL)
@@ -124,6 +50,19 @@ class Figures:
         if self._coverage is not None:
             yield from _of_coverage(self._coverage.look())
 
+    def close(self) -> None:
+        """Read nothing any more."""
+        self._closed = True
+        for one in self._reads():
+            one.close()
+
+    def ended(self, seconds: float) -> bool:
+        """Wait so long for each that is being read; gives whether none is any more."""
+        return all(one.ended(seconds) for one in self._reads())
+
+    def _reads(self) -> list[Refreshed[Any]]:
+        return [self._queue] if self._coverage is None else [self._queue, self._coverage]
+
     def _look(self) -> Glance:
         with self._database.connect(call_timeout=_MOST_SECONDS) as connection:
             return glance(connection, self._database.schema)
@@ -132,12 +71,16 @@ class Figures:
         """Count source by source; None is one that cannot be counted now."""
         found: dict[str, SourceCoverage | None] = {}
         for name, source in sorted(self._sources.items()):
+            if self._closed:
+                break
             try:
                 found[name] = coverage(self._database, source, self._database.settings)
             except ConfigurationError:  # a function that was declared without ids; it never can be
                 continue
             except (SourceError, StatementFailed, PrivilegeMissing) as error:
                 found[name] = None
+                if self._closed:
+                    break
                 message = f"Source {name} cannot be counted: {error.message}"
                 log.event(_log, logging.WARNING, "uncounted", message, source_type=name, error_code=error.code)
         return found

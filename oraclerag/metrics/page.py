@@ -10,15 +10,17 @@ from typing import get_args
 
 from oraclerag import telemetry
 from oraclerag.config import Settings
-from oraclerag.database import Database
 from oraclerag.heartbeat import State
 from oraclerag.metrics.exposition import Family, Sample, written
 from oraclerag.metrics.figures import Figures
 from oraclerag.metrics.recorder import Recorder
+from oraclerag.metrics.refreshed import Cancellable
 from oraclerag.metrics.server import Address, serving
 from oraclerag.source import Source
 
 __all__ = ["Page", "served"]
+
+_TRIES, _LAST_CALL = 10, 0.5  # how often, and how long (seconds), the end of a statement is waited for
 
 
 class Page:
@@ -87,10 +89,19 @@ def served(
     The database is asked on a connection of its own, and every ``coverage_every`` seconds (0: never) how much of each
     source is indexed. Raises ConfigurationError where nobody can listen there.
     """
-    database = Database(settings)
-    page = Page(settings, Figures(database, sources, coverage_every=coverage_every), version=version)
-    with contextlib.closing(database), telemetry.listening(page.recorder), serving(page.text, address):
-        yield page
+    database = Cancellable(settings)
+    figures = Figures(database, sources, coverage_every=coverage_every)
+    page = Page(settings, figures, version=version)
+    try:
+        with telemetry.listening(page.recorder), serving(page.text, address):
+            yield page
+    finally:
+        figures.close()
+        for _ in range(_TRIES):
+            database.cancel()  # what begins just then is not hit
+            if figures.ended(_LAST_CALL):  # to close a connection in the middle of a call would end the process
+                database.close()
+                break
 
 
 def _one(name: str, about: str, value: float, **labels: str) -> Family:

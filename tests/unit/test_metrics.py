@@ -20,8 +20,8 @@ from oraclerag.errors import ConfigurationError, ConnectionFailed
 from oraclerag.metrics import Address, Page
 from oraclerag.metrics import server as serving_module
 from oraclerag.metrics.exposition import Family, Sample, written
-from oraclerag.metrics.figures import Reading, Refreshed
 from oraclerag.metrics.recorder import BOUNDS, Recorder
+from oraclerag.metrics.refreshed import Reading, Refreshed
 from oraclerag.metrics.server import serving
 
 _LABEL = r'[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\[\\n"])*"'
@@ -145,9 +145,17 @@ def test_figures_that_take_long_keep_nobody_waiting_and_are_asked_for_once() -> 
     assert begun.wait(30)
     assert len(reads) == 1
     go.set()
-    assert made._thread is not None
-    made._thread.join(30)
+    assert made.ended(30)
     assert made.look().value == 7
+
+
+def test_after_the_end_nothing_is_read_any_more() -> None:
+    reads: list[int] = []
+    made: Refreshed[None] = Refreshed(lambda: reads.append(1), 0.0)
+    made.close()
+    assert made.ended(0)
+    assert made.look() == Reading()
+    assert not reads
 
 
 def test_figures_that_cannot_be_read_are_said_once(caplog: pytest.LogCaptureFixture) -> None:

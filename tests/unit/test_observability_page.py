@@ -14,7 +14,8 @@ import yaml
 from oraclerag.config import Settings
 from oraclerag.database import Database
 from oraclerag.metrics import Page
-from oraclerag.metrics.figures import Figures, Refreshed
+from oraclerag.metrics.figures import Figures
+from oraclerag.metrics.refreshed import Refreshed
 from oraclerag.queue import Glance, Waiting
 from oraclerag.records import SourceCoverage
 from oraclerag.telemetry import INSTRUMENTS

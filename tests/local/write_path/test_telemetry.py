@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ import pytest
 from opentelemetry.trace import SpanKind, StatusCode
 
 from oraclerag import Rag, Scope, drain, telemetry
-from oraclerag.database import Database
+from oraclerag.database import Database, own_tables
 from oraclerag.errors import ConnectionFailed, EntityError, UnknownSource
 from oraclerag.metrics import Page
 from oraclerag.metrics.exposition import written
 from oraclerag.metrics.figures import Figures
+from oraclerag.metrics.refreshed import Cancellable, Refreshed
 from oraclerag.records import Claimed
 from oraclerag.render import rendered
 from tests.local.write_path.tracker import TASK, Tracker
@@ -224,6 +226,35 @@ def test_without_a_database_the_page_has_what_the_process_knows(
     found = parsed(written(Figures(nowhere, tracker.sources, coverage_every=0).families()))
     assert found == {("oraclerag_queue_read_success", ()): 0}
     assert [record for record in caplog.records if getattr(record, "action", "") == "unread"]
+
+
+def test_who_ends_waits_for_no_figures(tracker: Tracker, caplog: pytest.LogCaptureFixture) -> None:
+    """A statement in the middle is ended: to close its connection under it would end the process."""
+    tracker.task(1)
+    tracker.sql("SELECT id FROM task FOR UPDATE")
+    begun = threading.Event()
+    database = Cancellable(tracker.settings)
+
+    def read() -> None:
+        with database.connect() as connection, own_tables(), connection.cursor() as cursor:
+            begun.set()
+            cursor.execute("SELECT id FROM task FOR UPDATE")  # waits for the other one
+
+    reading = Refreshed(read, 60.0, patience=0.0)
+    reading.look()
+    assert begun.wait(30)
+    assert not reading.ended(0)
+    reading.close()
+    try:
+        for _ in range(100):
+            database.cancel()
+            if reading.ended(0.3):
+                break
+        assert reading.ended(0)
+    finally:
+        tracker.connection.rollback()
+    database.close()
+    assert not caplog.records, "it is no news"
 
 
 def test_a_scrape_waits_for_no_worker(tracker: Tracker, rag: Rag) -> None:

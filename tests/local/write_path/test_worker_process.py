@@ -8,9 +8,11 @@ import io
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -188,8 +190,24 @@ def test_the_second_signal_ends_it_at_once_and_gives_its_batch_back(shell: Shell
     assert tracker.queue() == [("1", "READY", 0, 0, 0)]
 
 
+def two_free_ports() -> int:
+    """Give the first of two ports, side by side, where nobody listens."""
+    while True:
+        with socket.create_server(("127.0.0.1", 0)) as one, contextlib.suppress(OSError, OverflowError):
+            port: int = one.getsockname()[1]
+            with socket.create_server(("127.0.0.1", port + 1)):
+                return port
+
+
+def page(port: int) -> str:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
+        text: str = answer.read().decode()
+        return text
+
+
 def test_one_of_several_that_is_killed_is_started_again(shell: Shell, tracker: Tracker) -> None:
-    with shell.worker("--concurrency", "2", "--heartbeat", "beat") as workers:
+    port = two_free_ports()
+    with shell.worker("--concurrency", "2", "--heartbeat", "beat", "--metrics-port", str(port)) as workers:
         until(lambda: workers.actions().count("started") == 2)
         first, second = (line["pid"] for line in workers.lines() if line["action"] == "started")
         os.kill(first, signal.SIGKILL)
@@ -200,6 +218,11 @@ def test_one_of_several_that_is_killed_is_started_again(shell: Shell, tracker: T
         tracker.enqueue(1)
         until(lambda: "batch" in workers.actions())
         until(lambda: json.loads((shell.folder / "beat").read_text())["state"] == "idle")
+        pages = page(port) + page(port + 1)
+        assert pages.count('oraclerag_worker_batches_total{lane="change"} 1\n') == 1, "one of them had it"
+        assert pages.count('oraclerag_worker_state{state="idle"} 1\n') == 2
+        assert pages.count('oraclerag_queue_rows{source="task",lane="change",state="ready"} 0\n') == 2
+        assert f"Metrics are at http://127.0.0.1:{port + 1}/metrics." in {line["message"] for line in workers.lines()}
         workers.process.send_signal(signal.SIGTERM)
         workers.end()
         assert workers.actions().count("stopped") == 2
