@@ -220,6 +220,20 @@ def test_every_setting_stands_in_its_table_as_it_is() -> None:
     assert rows == expected
 
 
+def test_settings_that_are_named_exist() -> None:
+    paths = {field.metadata["path"] for field in dataclasses.fields(Settings) if field.metadata}
+    sections = "|".join({path.partition(".")[0] for path in paths if "." in path})
+    rows = [line for line in (ROOT / "docs" / "worker.md").read_text("utf-8").splitlines() if line.startswith("| `")]
+    events = {name for row in rows for name in _QUOTED.findall(row.split("|")[1])}
+    named = {
+        f"{page.name}: {path}"
+        for page in PAGES
+        for path in re.findall(rf"`((?:{sections})\.\w+)(?: = [^`]*)?`", page.read_text("utf-8"))
+        if path not in paths | events
+    }
+    assert named == {"local.md: database.administrator", "models.md: model.safetensors"}  # a property, and a file
+
+
 def test_every_option_of_a_search_stands_in_its_table_and_in_its_docstring() -> None:
     table = (ROOT / "docs" / "search.md").read_text("utf-8").partition("\n## Options")[2].partition("\n## ")[0]
     cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
