@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 from oraclerag import Rag, Scope
 from oraclerag.cli import app
 from oraclerag.config import SourceSettings
-from oraclerag.errors import ConfigurationError, ConnectionFailed, InputError, MissingTenant, UnknownSource
+from oraclerag.errors import ConfigurationError, ConnectionFailed, InputError, LoginFailed, MissingTenant, UnknownSource
 from oraclerag.integrations import fastapi as routes
 from oraclerag.integrations.langchain import OracleRagRetriever
 from oraclerag.integrations.mcp import MAX_BYTES, NOTICE, Bounds, server
@@ -282,7 +282,7 @@ def test_the_verb_serves_a_client_over_its_standard_streams(rag: Rag, module_acc
     )
 
     async def asked() -> tuple[CallToolResult, CallToolResult]:
-        async with Client(stdio_client(parameters)) as client:
+        async with Client(stdio_client(parameters), mode="legacy") as client:  # the handshake that clients begin with
             found = await client.call_tool("search", {"question": "late payments", "tenant": "globex"})
             return found, await client.call_tool("search", {"question": ""})
 
@@ -324,6 +324,8 @@ def test_a_server_that_cannot_work_does_not_start(module_account: Account, tmp_p
     login = {"ORACLE_DSN": module_account.dsn, "ORACLE_USER": module_account.user}
     ended = CliRunner().invoke(app, arguments, env=login | {"ORACLE_PASSWORD": module_account.password})
     assert isinstance(ended.exception, MissingTenant)
+    ended = CliRunner().invoke(app, ["mcp"], env=login | {"ORACLE_PASSWORD": "wrong"})
+    assert isinstance(ended.exception, LoginFailed)
 
 
 # FastAPI
