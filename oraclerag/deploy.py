@@ -57,7 +57,8 @@ class Deployment:
     """What a deployment would do.
 
     ``triggers`` are None where none of ours is there: then the programs announce their changes, and none is created.
-    ``unknown`` are sources that have settings in force and are not configured here: their chunks stay as they are.
+    ``unknown`` are sources that have settings in force and are not configured here: their chunks and triggers stay as
+    they are.
     """
 
     sources: tuple[SourceChange, ...]
@@ -163,7 +164,7 @@ def _triggers(
 ) -> tuple[TriggerPlan | None, dict[str, list[SourceProblem]]]:
     """Plan the triggers of all sources; where an entry cannot become one, say of which source."""
     try:
-        return triggers.plan(database, sources, everything=True), {}
+        return triggers.plan(database, sources), {}  # those of other configurations are nobody's business here
     except (ConfigurationError, SourceError):
         wrong: dict[str, list[SourceProblem]] = {}
         for source in sources:

@@ -61,8 +61,6 @@ def deploy(
 
 
 def _show(screen: Output, planned: Deployment) -> None:
-    columns = ("source", "settings", "entities", "to index", "gone", "chunks", "tokens", "minutes")
-    screen.table(columns, map(_cells, planned.sources), right=columns[2:])
     for source in planned.sources:
         for problem in source.problems:
             screen.write(f"{source.source}: {problem.severity}: {problem.message}")
@@ -70,6 +68,8 @@ def _show(screen: Output, planned: Deployment) -> None:
                 screen.write(f"  remedy: {problem.hint}")
         if source.paused is not None:
             screen.write(f"{source.source}: paused: {source.paused}")
+    columns = ("source", "settings", "entities", "to index", "gone", "chunks", "tokens", "minutes")
+    screen.table(columns, map(_cells, planned.sources), right=columns[2:])
     if planned.triggers is None:
         screen.say("No trigger of ours is there; `oraclerag source triggers --apply` creates them.")
     else:
@@ -84,7 +84,8 @@ def _show(screen: Output, planned: Deployment) -> None:
             for grant in planned.triggers.grants:
                 screen.say(f"needed: {grant}")
     if planned.unknown:
-        screen.say(f"Indexed and not configured here: {', '.join(planned.unknown)}. Their chunks stay as they are.")
+        names = ", ".join(planned.unknown)
+        screen.say(f"Indexed and not configured here: {names}. Their chunks and triggers stay as they are.")
 
 
 def _triggers(planned: Deployment) -> dict[str, object]:

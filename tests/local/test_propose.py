@@ -16,7 +16,7 @@ from oraclerag.errors import InputError
 from oraclerag.local import LocalDatabase
 from oraclerag.model.load import load_model
 from oraclerag.model.use import use_model
-from oraclerag.propose import Proposed, propose
+from oraclerag.propose import Proposed, propose, read
 from oraclerag.propose.trial import source_of
 from tests.local import helpdesk
 from tests.local.conftest import Account, as_administrator
@@ -125,6 +125,20 @@ def test_a_key_that_names_several_rows_is_found_out(database: Database) -> None:
     assert found.trial.problems[0].code == "KEY_NOT_UNIQUE"
     assert found.trial.failed == 1
     assert not found.trial.green
+
+
+def test_rows_are_counted_up_to_a_bound_and_statistics_believed_where_they_are_many(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read, "COUNTED", 1)
+    with database.connect() as connection:
+        ticket = read.surroundings(connection, "ticket").table
+        assert read.rows_of(connection, ticket, database.schema) == (1, "more than that, and no statistics")
+        with connection.cursor() as cursor:
+            cursor.callproc("DBMS_STATS.GATHER_TABLE_STATS", [database.schema, "TICKET"])
+        assert read.rows_of(connection, ticket, database.schema)[1] == "more than that, and no statistics"
+        monkeypatch.setattr(read, "_STALE", 1)
+        assert read.rows_of(connection, ticket, database.schema) == (2, "by the table's statistics")
 
 
 def test_odd_names_another_owner_and_a_synonym(

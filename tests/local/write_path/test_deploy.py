@@ -97,6 +97,11 @@ def test_triggers_that_are_there_are_brought_up_to_date(tracker: Tracker) -> Non
         assert said[0] == "triggers created, replaced or dropped: 2"
         names = [one.name for one in triggers.installed(tracker.connection, tracker.database.schema)]
         assert names == ["RAG_TASK$TASK"]
+        other = dataclasses.replace(TASK, name="other")
+        alone = from_settings(dataclasses.replace(tracker.settings, sources=(other,)))
+        apart = planned(tracker, alone).triggers
+        assert apart is not None
+        assert apart.unwanted == ()  # they are another program's
         wrong = dataclasses.replace(TASK, tables={"task": "no_such_column"})
         refused = planned(tracker, from_settings(dataclasses.replace(tracker.settings, sources=(wrong,))))
         assert not refused.green
