@@ -168,7 +168,7 @@ def _how(settings: Settings, whole_question: bool, max_chunks: int | None) -> Pr
 
 
 def _notes(answer: Answer) -> list[str]:
-    notes = list(answer.notes)
+    notes = []  # those of the answer were logged, on this screen
     if answer.standalone is not None:
         notes.append(f"Understood as: {answer.standalone}")
     if answer.result.codes_missing:

@@ -92,7 +92,7 @@ class _Thinking:
         self._notes: list[str] = []
         if model is not None and len(question.encode("utf-8", "replace")) > by_model.MAX_QUESTION:
             self._model = None
-            self._notes.append(
+            self._note(
                 f"The question is longer than {by_model.MAX_QUESTION:,} bytes: no language model was asked what of it "
                 f"to search for."
             )
@@ -127,7 +127,9 @@ class _Thinking:
         except ProviderError as error:
             self._model = None
             why, code = f"failed: {error.message.rstrip('.')}", error.code
-        message = f"{what[0].upper()}{what[1:]} was decided by rules, since the language model {why}."
+        self._note(f"{what[0].upper()}{what[1:]} was decided by rules, since the language model {why}.", code)
+        return None
+
+    def _note(self, message: str, code: str | None = None) -> None:
         log.event(_LOGGER, logging.WARNING, "fallback", message, error_code=code)
         self._notes.append(message)
-        return None

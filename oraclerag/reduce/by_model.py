@@ -112,8 +112,8 @@ def terms(question: str, model: Generator) -> tuple[str, str]:
     known = _Known(question)
     if not all(known.has(word) for word in _words(made)):
         raise Unusable("it has words that the question has not")
-    if not any(_WORD.findall(made)):
-        raise Unusable("it has no word")
+    if not (_words(made) if _words(question) else _WORD.findall(made)):
+        raise Unusable("it has no word that says something")
     _check(question, made)
     return made, name
 
@@ -150,6 +150,8 @@ def _asked(model: Generator, instructions: str, question: str, text: str) -> tup
     generation = model.generate(prompt)
     if generation.truncated:
         raise Unusable("the limit of tokens cut it")
+    if generation.finish in ("content_filter", "refusal"):
+        raise Unusable(f"it ended with {generation.finish}")
     made = generation.text.strip()
     if not made:
         raise Unusable("it is empty")

@@ -196,7 +196,13 @@ def test_an_answer_that_the_limit_of_tokens_cut_says_so(rag: Rag) -> None:
     ],
 )
 def test_who_asks_is_told_what_an_answer_lacks(
-    rag: Rag, module_account: Account, text: str | None, finish: str, words: str, monkeypatch: pytest.MonkeyPatch
+    rag: Rag,
+    module_account: Account,
+    text: str | None,
+    finish: str,
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     with fake_llm(Reply(completion(text, finish), headers=JSON)) as server:
         for name, value in {
@@ -207,8 +213,14 @@ def test_who_asks_is_told_what_an_answer_lacks(
         }.items():  # fmt: skip
             monkeypatch.setenv(name, value)
         shown = CliRunner().invoke(app, ["ask", QUESTION])
+        monkeypatch.setenv("ORACLERAG_REDUCE_BY", "model")
+        caplog.clear()
+        reduced = CliRunner().invoke(app, ["ask", QUESTION])
     assert shown.exit_code == 0
     assert words in shown.stderr
+    [note] = [record.getMessage() for record in caplog.records if record.name == "oraclerag.reduce"]
+    assert "was decided by rules" in note
+    assert note not in reduced.stderr, "it is there once, as what was logged"
 
 
 def test_a_text_is_passed_on_as_it_comes(rag: Rag) -> None:

@@ -86,6 +86,7 @@ UNUSABLE = [
     ("why ORA-01652 in load orders on TASK_IX", "missing"),
     ('why ORA-01652 in "load orders"', "missing"),
     ("?", "no word"),
+    ("in me to you", "no word that says something"),
     (QUESTION + " " + QUESTION, "longer"),
 ]
 
@@ -109,6 +110,18 @@ def test_what_cannot_be_used_is_noted_and_the_rules_decide(
         assert "orders" not in text
     with pytest.raises(by_model.Unusable, match=why):
         by_model.terms(QUESTION, Model([said]))
+
+
+@pytest.mark.parametrize(("question", "terms"), [("who is it?", "who is it"), ("¿y eso?", "eso")])
+def test_a_question_of_words_that_say_nothing_may_be_searched_for_as_it_is(question: str, terms: str) -> None:
+    assert understood(question, terms).searched == terms
+
+
+@pytest.mark.parametrize("said", ["No", "late payments"])
+@pytest.mark.parametrize("finish", ["refusal", "content_filter"])
+def test_who_refuses_says_nothing_to_be_searched_for(said: str, finish: str) -> None:
+    result = understood("No late payments, please?", said, finish=finish)
+    assert (result.reduced_by, len(result.notes)) == ("rules", 1)
 
 
 def test_what_the_limit_of_tokens_cut_is_not_used() -> None:
