@@ -161,7 +161,8 @@ def _refuse_incomplete(connection: oracledb.Connection, schema: str, revision: s
                 raise SchemaError(
                     f"The schema {schema} is at revision {revision}, but {item.name} is missing: "
                     f"a removal did not end, or somebody dropped it.",
-                    hint="`oraclerag migrate --to base` ends the removal (all data of oraclerag goes); then migrate.",
+                    hint="`oraclerag migrate --to base` ends the removal (all data of oraclerag goes); then migrate. "
+                    "Where it was dropped, docs/recovery.md says how it alone is made anew.",
                 )
 
 

@@ -25,6 +25,7 @@ from oraclerag.searches import clear_tenant
 from oraclerag.security import require_unrestricted
 from oraclerag.source import Source
 from oraclerag.statements import Statements, quoted
+from oraclerag.tenants.export import TABLES
 from oraclerag.tenants.place import Place, checked
 from oraclerag.wipe import refuse_wait
 
@@ -87,7 +88,7 @@ def remove(
     counts.refresh(database)
     message = "Every row of a tenant was deleted."
     log.event(_log, logging.INFO, "removed", message, tenant=tenant, rows=deleted.total())
-    return RemovalReport(tenant, dict(deleted), returning, announced=announced, done=True)
+    return RemovalReport(tenant, {table: deleted[table] for table in TABLES}, returning, announced=announced, done=True)
 
 
 def _searches(database: Database, tenant: str) -> Mapping[str, int]:

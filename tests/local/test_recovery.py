@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from oraclerag.cli import main
+from oraclerag.errors import SchemaError
 from oraclerag.model.active import active_model
 from tests.local.conftest import Account
 from tests.local.desk import Desk, open_desk
@@ -22,7 +23,7 @@ from tests.local.desk import Desk, open_desk
 pytestmark = pytest.mark.one_size
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-_FENCE = re.compile(r"^```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"# exit code (\d+)")
 
 
@@ -30,13 +31,20 @@ def commands(page: str) -> dict[str, list[tuple[str, int]]]:
     """Give the commands under each heading of a page that has any, with the exit code that each must have."""
     found: dict[str, list[tuple[str, int]]] = {}
     for section in (DOCS / page).read_text("utf-8").split("\n## ")[1:]:
-        lines = "".join(_FENCE.findall(section)).splitlines()
+        lines = "".join(text for language, text in _FENCE.findall(section) if not language).splitlines()
         if lines:
             codes = [_CODE.search(line) for line in lines]
             found[section.partition("\n")[0]] = [
                 (line, int(code[1]) if code else 0) for line, code in zip(lines, codes, strict=True)
             ]
     return found
+
+
+def statements(page: str, heading: str) -> list[str]:
+    """Give the SQL under a heading."""
+    section = (DOCS / page).read_text("utf-8").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    blocks = [text for language, text in _FENCE.findall(section) if language == "sql"]
+    return [text.strip() for block in blocks for text in block.split(";") if text.strip()]
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +88,13 @@ def truncate(desk: Desk) -> None:
     desk.sql("TRUNCATE TABLE RAG_DOCUMENT")
     desk.sql("TRUNCATE TABLE RAG_CHUNK")
     assert not desk.equal()
+
+
+def drop(desk: Desk) -> None:
+    for table in ("RAG_DOCUMENT", "RAG_CHUNK"):
+        desk.sql(f"DROP TABLE {table} CASCADE CONSTRAINTS PURGE")
+    with pytest.raises(SchemaError, match="RAG_DOCUMENT is missing"):
+        desk.rag.migrate()
 
 
 def scribble(desk: Desk) -> None:
@@ -145,6 +160,7 @@ def take_exports_away(desk: Desk) -> None:
 
 DISASTERS: dict[tuple[str, str], Callable[[Desk], None]] = {
     ("recovery.md", "The projection is lost"): truncate,
+    ("recovery.md", "A table of the projection was dropped"): drop,
     ("recovery.md", "A part of it is wrong"): scribble,
     ("recovery.md", "A tenant is to be made anew"): nothing,
     ("recovery.md", "The model is gone"): drop_model,
@@ -167,6 +183,8 @@ def test_every_block_of_the_pages_has_its_disaster() -> None:
 @pytest.mark.parametrize(("page", "heading"), WRITTEN)
 def test_the_runbook_ends_with_an_index_that_is_equal(desk: Desk, page: str, heading: str) -> None:
     DISASTERS[page, heading](desk)
+    for statement in statements(page, heading):
+        desk.sql(statement)
     for line, code in commands(page)[heading]:
         typed(desk, line, code)
     assert desk.equal()
