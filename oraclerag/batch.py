@@ -14,7 +14,13 @@ from oraclerag import log, telemetry
 from oraclerag.claim import Claim, Postponed, Turns
 from oraclerag.config import Settings
 from oraclerag.embed import Budget, Passages
-from oraclerag.errors import EmbeddingBudgetSpent, EntityError, OracleRagError
+from oraclerag.errors import (
+    EmbeddingBudgetSpent,
+    EmbeddingDimensionMismatch,
+    EntityError,
+    OracleRagError,
+    ProviderError,
+)
 from oraclerag.merge import SLICE, Merged, Write, text_hash
 from oraclerag.model.active import ActiveModel
 from oraclerag.model.external import Embedder
@@ -86,6 +92,7 @@ class Provided:
     """The vectors of one batch that a provider makes, kept in ``vectors`` by the hash of their text.
 
     Nothing may be locked while it is asked; ``renew`` renews the lease of what the batch holds, and commits.
+    ``required`` is whether nothing can be written without them.
     """
 
     def __init__(
@@ -97,6 +104,8 @@ class Provided:
         budget: Budget,
         renew: Callable[[], None],
         tally: Tally,
+        *,
+        required: bool = True,
     ) -> None:
         assert state.embedder is not None  # noqa: S101 - who calls this has asked
         self._vectors = vectors
@@ -105,6 +114,8 @@ class Provided:
         self._tally = tally
         self._model = model
         self._tenant = ""
+        self._required = required
+        self._without: set[str] = set()
         self._lease = settings.lease
         self._renewed = float("-inf")
         self._passages = Passages(
@@ -118,24 +129,40 @@ class Provided:
         )
 
     def lacks(self, chunks: Iterable[Chunk]) -> bool:
-        """Whether a chunk has no vector yet."""
-        return any(text_hash(chunk.content) not in self._vectors for chunk in chunks)
+        """Whether a chunk has no vector yet, and shall have one."""
+        return any(text_hash(chunk.content) not in self._vectors.keys() | self._without for chunk in chunks)
 
     @telemetry.step("embed")
     def make(self, tenant: str, chunks: Iterable[Chunk], *, begun: bool = False) -> dict[str, EntityError]:
         """Have the vectors of these chunks made, in the place of those before; gives the hashes that are refused.
 
         What was ``begun`` is ended, whatever the tenant has spent. Raises EmbeddingBudgetSpent where it has spent all,
-        ProviderError, EmbeddingDimensionMismatch.
+        ProviderError, EmbeddingDimensionMismatch. Vectors that are not ``required``, for a model that is to come, may
+        be missing: then nothing is raised or refused.
         """
+        wanted = {text_hash(chunk.content): chunk.content for chunk in chunks}
+        if self._required:
+            return self._make(tenant, wanted, begun=begun)
+        try:
+            self._make(tenant, wanted, begun=begun)
+        except (EmbeddingBudgetSpent, EmbeddingDimensionMismatch, ProviderError) as error:
+            log.event(
+                _log, logging.WARNING, "second_model", f"The model to come gets no vectors: {error.message}",
+                tenant=tenant, chunks=len(wanted), error_code=error.code,
+                hint="`oraclerag reembed --model NAME` makes them later.",
+            )  # fmt: skip
+        self._without |= wanted.keys() - self._vectors.keys()
+        return {}
+
+    def _make(self, tenant: str, wanted: Mapping[str, str], *, begun: bool) -> dict[str, EntityError]:
+        self._vectors.clear()
         if not begun and (left := self._budget.spent(tenant)) is not None:
             raise EmbeddingBudgetSpent(
                 f"The tokens that tenant {tenant!r} may have embedded in a day are spent.", seconds=left
             )
         self._tenant = tenant
-        self._vectors.clear()
         self._renewed = float("-inf")
-        found, refused = self._passages.vectors({text_hash(chunk.content): chunk.content for chunk in chunks})
+        found, refused = self._passages.vectors(wanted)
         self._vectors |= found
         return refused
 

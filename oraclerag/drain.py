@@ -45,7 +45,7 @@ from oraclerag.http_client import Attempts
 from oraclerag.in_force import InForce
 from oraclerag.merge import SLICE, Merge, Write
 from oraclerag.model.active import ActiveModel, active_model, second_model
-from oraclerag.model.external import configured_name
+from oraclerag.model.external import Embedder, configured_name
 from oraclerag.records import Claimed, DrainReport, SourceKey, fingerprint_half
 from oraclerag.render import UNFORESEEN, blamed, read, rendered
 from oraclerag.searches import clear_entities
@@ -193,7 +193,11 @@ class _Batch:
             return None
         budget = Budget(self._connection, self._schema, self._settings)
         renew = functools.partial(self._queue.renew, self._claim, self._open.values())
-        return Provided(self._state, self._settings, model, merge.vectors, budget, renew, self._tally)
+        external, in_force = (model, True) if model.provider is not None else (self._state.second, False)
+        assert external is not None  # noqa: S101 - there is an embedder for it
+        return Provided(
+            self._state, self._settings, external, merge.vectors, budget, renew, self._tally, required=in_force
+        )
 
     def _find(self) -> bool:
         """Claim a batch of whoever's turn it is; False where nothing waits."""
@@ -276,14 +280,22 @@ class _Batch:
         known = self._state.model
         if known is None or (known.physical_name, known.column) != (now.model, now.column):
             known = active_model(self._connection, self._schema, configured=configured_name(self._settings))
-            asked = Attempts(most=2, longest=self._settings.lease / 6)
-            external = known.provider is not None
-            self._state.embedder = embedder_of(self._settings, known, attempts=asked) if external else None
-            self._state.model = known
         second = self._state.second
         if (now.second_model, now.second_column) != _named(second):
-            self._state.second = second_model(self._connection, self._schema) if now.second_model else None
+            second = second_model(self._connection, self._schema) if now.second_model else None
+        if known is not self._state.model or second is not self._state.second:
+            self._state.embedder = self._embedder(known, second)
+            self._state.model, self._state.second = known, second
         return known
+
+    def _embedder(self, model: ActiveModel, second: ActiveModel | None) -> Embedder | None:
+        """Give who embeds outside the database for the model in force, else for the second one where that is ours."""
+        asked = Attempts(most=2, longest=self._settings.lease / 6)
+        if model.provider is None:
+            if second is None or second.provider is None or second.name != configured_name(self._settings):
+                return None
+            model = second
+        return embedder_of(self._settings, model, attempts=asked)
 
     def _prepared(self, model: ActiveModel) -> list[Write]:
         """Read what was claimed and cut it into chunks; what fails is postponed, or its source paused."""

@@ -133,8 +133,9 @@ class Merge:
     """The merge on one connection with the model in force; nothing here commits.
 
     ``second`` is the model beside it while models are switched: every chunk that is written is embedded by both.
-    ``vectors`` are those that a provider made, by the hash of their text; what is written with such a model must have
-    its vectors there (:meth:`lacking`).
+    ``vectors`` are those that a provider made, by the hash of their text: for the model in force, where that is one of
+    a provider, and then what is written must have its vectors there (:meth:`lacking`); else for the second model, of
+    which `reembed` makes what is missing.
     """
 
     def __init__(
@@ -144,6 +145,7 @@ class Merge:
         self._sql = Statements("merge", schema)
         self._model = model
         self._second = second
+        self._made_by = model if model.provider is not None else second
         self._column = quoted(model.column, "vector column")
         columns = [self._column] if second is None else [self._column, quoted(second.column, "vector column")]
         self._columns = " = NULL, ".join(columns)
@@ -255,12 +257,14 @@ class Merge:
             self._many(cursor, name, rows.of[name])
         self._many(cursor, "details", rows.of["details"])
         self._many(cursor, "chunk_details", rows.of["chunk_details"])
-        if self._model.provider is None:
-            embedded = self._embed(cursor, rows.embed, self._model)
-        else:
-            embedded = self._set(cursor, rows.vectors)
-        if self._second is not None:
-            self._embed(cursor, rows.embed, self._second)
+        embedded = 0
+        for model in (self._model, self._second):
+            count = 0
+            if model is not None and model.provider is None:
+                count = self._embed(cursor, rows.embed, model)
+            elif model is not None and model is self._made_by:
+                count = self._set(cursor, rows.vectors, model)
+            embedded = count if model is self._model else embedded
         counts = execute_counted(cursor, self._statement("change_document"), rows.of["change_document"], _KINDS)
         lost = [row for row, count in zip(rows.of["change_document"], counts, strict=True) if not count]
         self._many(cursor, "add_document", [*rows.of["add_document"], *lost])
@@ -288,16 +292,19 @@ class Merge:
             embedded += cursor.rowcount
         return embedded
 
-    def _set(self, cursor: oracledb.Cursor, chunks: Mapping[tuple[int, int], Chunk]) -> int:
-        """Write the vectors that came from a provider."""
+    def _set(self, cursor: oracledb.Cursor, chunks: Mapping[tuple[int, int], Chunk], model: ActiveModel) -> int:
+        """Write the vectors that came from a provider; of a second model some may be missing."""
         rows = []
         for (entity_id, number), chunk in chunks.items():
             content_hash = text_hash(chunk.content)
+            if content_hash not in self.vectors and model is self._second:
+                continue
             vector = self.vectors[content_hash]
             rows.append({"vector": vector, "entity_id": entity_id, "chunk_no": number, "content_hash": content_hash})
         if rows:
             cursor.setinputsizes(vector=oracledb.DB_TYPE_VECTOR)
-            cursor.executemany(self._statement("set_vector"), rows)
+            column = quoted(model.column, "vector column")
+            cursor.executemany(self._sql.with_names("set_vector", column=column), rows)
         return len(rows)
 
     def _statement(self, name: str) -> str:

@@ -69,7 +69,7 @@ class Operations(Inspection):
     @property
     def reembedding(self) -> Reembedding:
         """A switch of the embedding model without a gap: fill, compare, switch, rollback, finish."""
-        return Reembedding(self.database, self.settings, lambda scope: self._asker(scope, {}))
+        return Reembedding(self.database, self.settings, lambda scope: self._asker(scope, {}), self._sources)
 
     def migrate(self, to: str = "head") -> schema.MigrationReport:
         """Bring the tables to a revision, ``"head"`` or ``"base"`` (takes all away). Commits.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -51,14 +51,16 @@ def compare(
     k: int,
     accuracy: int,
     origin: str,
+    ask: Callable[[ActiveModel, Sequence[str]], Sequence[object]],
 ) -> ModelComparison:
-    """Ask both models; ``scope`` is resolved. Reads ids alone, no text."""
+    """Ask both models; ``scope`` is resolved. Reads ids alone, no text. ``ask`` embeds for a provider's model."""
     overlaps, firsts, recalls, recalls_now = [], [], [], []
     with reading(database, scope.tenant) as (connection, schema):
         for question in questions:
             found = {}
             for model in (now, coming):
-                vector = embed(connection, model, cut(model.query_prefix, question, model)[0])
+                text = cut(model.query_prefix, question, model)[0]
+                vector = embed(connection, model, text) if model.provider is None else ask(model, [text])[0]
                 for how in _WAYS:
                     found[model.column, how] = _nearest(connection, schema, model, vector, scope, k, how, accuracy)
             old, new = found[now.column, "EXACT"], found[coming.column, "EXACT"]

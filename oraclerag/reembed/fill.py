@@ -17,7 +17,7 @@ from oraclerag.errors import InputError
 from oraclerag.model.active import ActiveModel
 from oraclerag.statements import Statements, quoted
 
-__all__ = ["SLICE", "fill"]
+__all__ = ["SLICE", "fill", "require_still"]
 
 SLICE = 64
 """Chunks of one transaction: their rows are locked while they are embedded, a second or two."""
@@ -48,7 +48,7 @@ def fill(
             _embed(connection, statements, model, taken)
             done = taken[-1]
             in_force.put(connection, schema, "*", "second_done", str(done))
-            _require_still(connection, schema, model)
+            require_still(connection, schema, model)
         with own_tables():
             connection.commit()
         if taken:
@@ -86,7 +86,8 @@ def _embed(connection: oracledb.Connection, statements: Statements, model: Activ
         cursor.execute(statement, {**binds, "prefix": prefix} if prefix else binds)
 
 
-def _require_still(connection: oracledb.Connection, schema: str, model: ActiveModel) -> None:
+def require_still(connection: oracledb.Connection, schema: str, model: ActiveModel) -> None:
+    """Raise InputError, and take back what is not committed, where the model is no longer the one that is to come."""
     now = in_force.read(connection, schema)
     if (now.second_model, now.second_column) != (model.physical_name, model.column):
         with own_tables():

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import oracledb
 
 from oraclerag import in_force, index
 from oraclerag.config import Settings
 from oraclerag.database import Database, own_tables
+from oraclerag.embed import embed_questions, from_settings, kept_here
 from oraclerag.errors import ConfigurationError, InputError
 from oraclerag.index import MIN_CHUNKS, questions_of
 from oraclerag.model.active import ActiveModel, active_model, second_model
 from oraclerag.model.columns import index_name, other_column, vector_dimensions
-from oraclerag.model.installed import refuse_open_transaction, statements
+from oraclerag.model.installed import find_model, refuse_open_transaction, statements
 from oraclerag.model.verify import verify_model
 from oraclerag.reembed.compare import ModelComparison, compare
-from oraclerag.reembed.fill import fill
+from oraclerag.reembed.fill import fill, require_still
+from oraclerag.reembed.provided import fill_provided
 from oraclerag.reembed.state import ModelSwitch, begin, forget, read, required, swap
 from oraclerag.scope import Scope
 from oraclerag.security import require_unrestricted
-from oraclerag.source import model_mark
+from oraclerag.source import Source, model_mark
 from oraclerag.statements import Statements
 
 __all__ = ["Reembedding"]
@@ -32,11 +36,18 @@ class Reembedding:
     """A switch of the embedding model while searches and workers go on.
 
     Searches answer from the model in force, all of it, until one short transaction puts the new one in its place; there
-    is no moment without one, and none with both. Workers write the vectors of both. Only models inside the database can
-    be second. Nothing is cut anew: chunks keep the size that they have. Every method commits.
+    is no moment without one, and none with both. Workers write the vectors of both. One of the two may be a provider's.
+    Nothing is cut anew: chunks keep the size that they have. Every method commits.
     """
 
-    def __init__(self, database: Database, settings: Settings, resolved: Callable[[Scope], Scope]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        resolved: Callable[[Scope], Scope],
+        sources: Mapping[str, Source] = MappingProxyType({}),
+    ) -> None:
+        self._sources = sources
         self._database = database
         self._settings = settings
         self._resolved = resolved
@@ -67,7 +78,8 @@ class Reembedding:
         ``pause`` seconds (0 to 3,600) are left between slices of 64 chunks, for a database that has other things to do.
         ``on_progress`` is told how many are filled, and of how many. Raises ConfigurationError where the model reads
         less than the one in force, unless ``allow_truncation``; InputError where it is in force, where another switch
-        is under way, for a model of a provider; ModelMissing, and what the database says.
+        is under way, or both models are providers'; SourceError where a source lets no text leave; ModelMissing,
+        ProviderError, and what the database says.
         """
         if isinstance(pause, bool) or not isinstance(pause, int | float) or not 0 <= pause <= 3600:
             raise InputError(f"pause must be a number of seconds from 0 to 3,600, not {pause!r}.")
@@ -76,15 +88,25 @@ class Reembedding:
             coming = self._begun(connection, name, allow_truncation=allow_truncation, said=said)
             found = read(connection, schema)
             said(f"Embedding {found.chunks - found.filled:,} of {found.chunks:,} chunks with {coming.physical_name}.")
+
+            def progressed(more: int) -> None:
+                on_progress(min(found.filled + more, found.chunks), found.chunks)
+
+            begun = self._done(connection)
             with index.unhurried(connection):
-                filled = fill(
-                    connection,
-                    schema,
-                    coming,
-                    begin=self._done(connection),
-                    pause=pause,
-                    on_progress=lambda more: on_progress(min(found.filled + more, found.chunks), found.chunks),
-                )
+                if coming.provider is None:
+                    filled = fill(connection, schema, coming, begin=begun, pause=pause, on_progress=progressed)
+                else:
+                    filled = fill_provided(
+                        connection,
+                        schema,
+                        coming,
+                        self._settings,
+                        begin=begun,
+                        require_still=functools.partial(require_still, connection, schema, coming),
+                        pause=pause,
+                        on_progress=progressed,
+                    )
             on_progress(found.chunks, found.chunks)
             said(f"{filled:,} chunks were embedded here.")
             present = index.look(connection, schema)
@@ -121,6 +143,7 @@ class Reembedding:
             k=k,
             accuracy=self._settings.target_accuracy,
             origin=asked.origin,
+            ask=functools.partial(embed_questions, self._settings),
         )
 
     def switch(self) -> ModelSwitch:
@@ -147,13 +170,18 @@ class Reembedding:
         schema = self._database.schema
         refuse_open_transaction(connection, "A switch of models")
         require_unrestricted(connection, schema, "Who switches the model")
-        model = verify_model(connection, name, schema=schema).model
+        provider = find_model(connection, name, schema=schema).provider
+        embedder = None if provider is None else from_settings(self._settings)
+        for source in self._sources.values() if provider is not None else ():
+            kept_here(source.settings, embedder)
+        model = verify_model(connection, name, schema=schema, embedder=embedder).model
         found, now = read(connection, schema, count=False), active_model(connection, schema)
-        if model.provider is not None:
+        if provider is not None and now.provider is not None and model.physical_name != now.physical_name:
             raise InputError(
-                f"{model.physical_name} is a model of {model.provider}; only one inside the database can be filled "
-                f"beside the one in force.",
-                hint=f"`oraclerag model use {model.name} --rebuild`, then `oraclerag reindex`, with a gap.",
+                f"{model.physical_name} and {now.physical_name} are both models of providers, and a process is "
+                f"configured with one.",
+                hint=f"Go by way of a model inside the database; or `oraclerag model use {model.name} --rebuild`, then "
+                f"`oraclerag reindex`, with a gap.",
             )
         if found.state == "former":
             raise InputError(f"The switch to {found.model} is not finished.", hint=f"End it first: {found.next_step}")

@@ -142,9 +142,9 @@ class Searcher:
 
     def embedded(self, model: ActiveModel, texts: Sequence[str]) -> Vectors:
         """Have a provider embed texts that stand with their prefix; gives the vectors by model and text."""
+        wanted = list(dict.fromkeys(texts))
         if self._embed is None:
             raise ConfigurationError(f"{model.name} is a model of {model.provider}, and nobody here asks it.")
-        wanted = list(dict.fromkeys(texts))
         found = self._embed(model, wanted) if wanted else []
         return {(model.physical_name, text): vector for text, vector in zip(wanted, found, strict=True)}
 
@@ -156,13 +156,13 @@ class Searcher:
         return dataclasses.replace(asked, vector=self.embedded(model, [text])[model.physical_name, text])
 
     def _vectors(self, asked: Sequence[Request], scope: Scope, connection: Any) -> Vectors:
-        """Embed the questions where a provider does that, in one go, before a connection is taken for the search."""
+        """Embed the questions where a provider does that now, in one go, before a connection is taken for the search."""
         questions = [one.question for one in asked if one.vector is None]
         if self._settings.embedding_provider == DATABASE or not questions:
             return {}
         with reading(self._database, scope.tenant, connection) as (opened, schema), own_tables():
             model = self._current(opened, schema)[0].model
-        return self.embedded(model, [cut(model.query_prefix, question, model)[0] for question in questions])
+        return self.embedded(model, [cut(model.query_prefix, one, model)[0] for one in questions if model.provider])
 
     def _search_rechecked(
         self, connection: oracledb.Connection, schema: str, asked: Request, vectors: Vectors, *, borrowed: bool

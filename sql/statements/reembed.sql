@@ -34,3 +34,15 @@ SELECT COUNT(*) FROM /*schema*/RAG_CHUNK
 
 -- name: filled
 SELECT COUNT(*) AS CHUNKS, COUNT(/*column*/EMBEDDING) AS FILLED FROM /*schema*/RAG_CHUNK
+
+-- name: provided
+-- Read and not locked: a provider is asked next.
+SELECT c.CHUNK_ID, c.TENANT_ID, c.SOURCE_TYPE, c.SOURCE_ID, c.CONTENT_HASH, c.CONTENT
+FROM /*schema*/RAG_CHUNK c
+WHERE c.CHUNK_ID > :done AND c./*column*/EMBEDDING IS NULL
+ORDER BY c.CHUNK_ID
+FETCH FIRST :how_many ROWS ONLY
+
+-- name: set_provided
+UPDATE /*schema*/RAG_CHUNK SET /*column*/EMBEDDING = :vector
+WHERE CHUNK_ID = :chunk_id AND CONTENT_HASH = :content_hash AND /*column*/EMBEDDING IS NULL

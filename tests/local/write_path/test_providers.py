@@ -8,13 +8,14 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import oracledb
 import pytest
 
-from oraclerag import Rag, Scope, queue
+from oraclerag import Document, Rag, Scope, SourceKey, embed, queue
 from oraclerag.batch import WorkerState
 from oraclerag.check import check
 from oraclerag.config import Settings, SourceSettings
@@ -23,6 +24,7 @@ from oraclerag.database import Database
 from oraclerag.errors import (
     ConfigurationError,
     EmbeddingDimensionMismatch,
+    InputError,
     ModelNotActive,
     ProviderError,
     ProviderLoginFailed,
@@ -31,6 +33,8 @@ from oraclerag.errors import (
 )
 from oraclerag.merge import SLICE, Merge
 from oraclerag.model import drop_model, list_models, use_model
+from oraclerag.model.external import external_model
+from oraclerag.model.register import register_model
 from oraclerag.provision import provision
 from oraclerag.source import from_settings
 from tests.acceptance.test_cli import Shell
@@ -571,6 +575,75 @@ def test_from_the_database_to_a_provider_and_back(account: Account, tiny_file: P
         use_model(connection, "TINY", schema=account.user)
         drop_model(connection, "OPENAI_COMPATIBLE_WORDS", schema=account.user)
         assert [model.name for model in list_models(connection, schema=account.user)] == ["TINY"]
+
+
+def test_a_model_is_switched_to_a_provider_and_back_without_a_gap(
+    account: Account, tiny_file: Path, endpoint: FakeLlm
+) -> None:
+    """Found throughout; workers write both; what the provider refused meanwhile is made up for."""
+    endpoint.replies[:] = [openai]
+    inside = Settings(dsn=account.dsn, user=account.user, password=account.password, embedding_model="TINY")
+    outside = dataclasses.replace(
+        inside, embedding_provider="openai-compatible", embedding_model="words", embedding_base_url=endpoint.url,
+        embedding_max_tokens=3000, embedding_timeout=5.0,
+    )  # fmt: skip
+    texts = {"1": "The invoice of Acme is late", "2": "Buy coffee for the office"}
+
+    def found(rag: Rag) -> list[str]:
+        return [hit.key for hit in rag.search("late invoice", scope=Scope())]
+
+    def notes(_: oracledb.Connection, ids: Sequence[str]) -> dict[str, Document]:
+        return {one: Document(text=texts[one]) for one in ids if one in texts}
+
+    def index(rag: Rag, *numbers: str) -> None:
+        with rag.database.transaction() as connection:
+            for number in numbers:
+                rag.enqueue(connection, SourceKey("note", number))
+        rag.work(once=True)
+
+    with Rag(inside) as before, Rag(outside) as rag, rag.database.connect() as looking:
+        for one in (before, rag):
+            one.source("note", visibility="shared", ids="select '1' as source_id from dual")(notes)
+        before.provision(model_file=tiny_file)
+
+        def lacking() -> int:
+            with looking.cursor() as cursor:
+                cursor.execute("SELECT COUNT(*) - COUNT(EMBEDDING_2) FROM RAG_CHUNK")
+                return int((cursor.fetchone() or [-1])[0])
+
+        index(before, "1", "2")
+        name = register_model(looking, external_model(outside), schema=account.user, embedder=_embedder(outside)).name
+        rag.reembedding.fill(name)
+        assert lacking() == 0
+        assert found(before) == found(rag) == ["note:1:0", "note:2:0"]
+        texts["2"] = "Buy tea for the office"
+        index(rag, "2")
+        assert lacking() == 0, "a worker that has the provider writes both"
+        texts["2"] = "Buy milk for the office"
+        endpoint.replies[:] = [refusal(404, "model_not_found")]
+        index(rag, "2")
+        assert lacking() == 1, "what is in force does not wait for what is to come"
+        with pytest.raises(InputError, match="no vector"):
+            rag.reembedding.switch()
+        endpoint.replies[:] = [openai]
+        rag.reembedding.fill(name)
+        compared = rag.reembedding.compare(scope=Scope(manager=True), questions=["late invoice"], k=1)
+        assert (compared.questions, compared.overlap) == (1, 1.0)
+        assert rag.reembedding.switch().model.startswith("OPENAI_COMPATIBLE_WORDS")
+        assert found(rag) == ["note:1:0", "note:2:0"]
+        texts["2"] = "Buy bread for the office"
+        index(rag, "2")
+        assert rag.reembedding.rollback().model.startswith("TINY")
+        assert found(rag) == found(before) == ["note:1:0", "note:2:0"]
+        rag.reembedding.switch()
+        rag.reembedding.finish()
+        assert found(rag) == ["note:1:0", "note:2:0"]
+        with pytest.raises(ModelNotActive):
+            found(before)
+
+
+def _embedder(settings: Settings) -> Any:
+    return embed.from_settings(settings)
 
 
 def test_verbs(account: Account, endpoint: FakeLlm, tmp_path: Path) -> None:
