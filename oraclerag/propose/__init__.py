@@ -19,12 +19,12 @@ from oraclerag.propose.proposal import propose as proposed
 from oraclerag.propose.read import surroundings
 from oraclerag.propose.toml import block, template_path
 from oraclerag.propose.trial import Cost, Trial, trial
-from oraclerag.propose.write import add, taken
+from oraclerag.propose.write import add
 from oraclerag.records import Visibility
 from oraclerag.schema.objects import ddl, ddl_files
 from oraclerag.statements import qualified
 
-__all__ = ["Cost", "Guess", "Proposal", "Proposed", "Trial", "add", "block", "propose", "taken", "template_path"]
+__all__ = ["Cost", "Guess", "Proposal", "Proposed", "Trial", "add", "block", "propose", "template_path"]
 
 ROWS = 50
 """Rows that are read to show one and to estimate the cost."""
