@@ -19,7 +19,7 @@ from oraclerag.statements import Statements, identifier
 if TYPE_CHECKING:
     from oraclerag.source.base import Source
 
-__all__ = ["enqueue", "enqueue_changes", "enqueue_many", "enqueue_statement"]
+__all__ = ["enqueue", "enqueue_changes", "enqueue_many", "enqueue_statement", "insertion"]
 
 
 def enqueue(
@@ -64,7 +64,7 @@ def enqueue_many(
             raise AutocommitRefused
         if connection is driver:
             with driver.cursor() as cursor:
-                cursor.executemany(Statements("enqueue", schema)["enqueue"], rows)
+                cursor.executemany(insertion(schema), rows)
         else:
             connection.execute(sqlalchemy.insert(_table(schema)), rows)
     return len(rows)
@@ -100,6 +100,11 @@ def enqueue_statement(
     Without ``schema`` the connected user's table is meant.
     """
     return sqlalchemy.insert(_table(schema)).values(_row(key, sources, action, lane))
+
+
+def insertion(schema: str) -> str:
+    """Give the INSERT itself, with its binds by name."""
+    return Statements("enqueue", schema)["enqueue"]
 
 
 def _row(key: SourceKey, sources: Mapping[str, Source], action: str, lane: int) -> dict[str, Any]:

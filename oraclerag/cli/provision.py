@@ -50,6 +50,10 @@ def provision(
     sql: Annotated[
         bool, typer.Option("--sql", help="Print what a DBA must run instead, as one script; needs no database.")
     ] = False,
+    sql_api: Annotated[
+        bool,
+        typer.Option("--sql-api", help="Make RAG_API, search and announce from PL/SQL; with --sql print its script."),
+    ] = False,
     folder: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="With --sql: every script, in a folder.")
     ] = None,
@@ -83,6 +87,11 @@ def provision(
         "owner": schema, "worker": worker, "application": application, "role": role, "tablespace": tablespace,
         "quota": quota,
     }  # fmt: skip
+    if sql_api:
+        if dry_run or folder is not None or any(value is not None for value in [*names.values(), model, weights]):
+            raise typer.BadParameter("--sql-api goes with --sql and --json alone: it is about the model in force.")
+        _sql_api(output(json), sql=sql)
+        return
     if sql:
         _write_scripts(folder, {name: value for name, value in names.items() if value is not None}, json)
         return
@@ -150,6 +159,27 @@ def _rehearse(
         screen.say(f"Cannot be done: {step.name}" + (f"\n  remedy: {step.remedy}" if step.remedy else ""))
     if blocked:
         raise typer.Exit(UNHEALTHY)
+
+
+def _sql_api(screen: Output, *, sql: bool) -> None:
+    from oraclerag.model.active import active_model
+    from oraclerag.setup import install_sql_api, sql_api
+
+    with opened() as rag:
+        if sql:
+            with rag.database.connect() as connection:
+                model = active_model(connection, rag.database.schema)
+            text = sql_api(model, k=rag.settings.k, target_accuracy=rag.settings.target_accuracy)
+            if screen.json:
+                screen.data({"schema": model.schema, "model": model.physical_name, "script": text})
+            else:
+                typer.echo(text, nl=False)
+            return
+        model = install_sql_api(rag.database)
+    if screen.json:
+        screen.data({"schema": model.schema, "model": model.physical_name, "package": "RAG_API"})
+    else:
+        screen.say(f"{model.schema}.RAG_API searches with {model.physical_name}; grant EXECUTE to who calls it.")
 
 
 def _write_scripts(folder: Path | None, given: dict[str, str], json: bool) -> None:

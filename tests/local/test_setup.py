@@ -4,6 +4,7 @@ work. What a dry run says is what is done then."""
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from oraclerag import Rag, Scope, Settings, SourceKey
 from oraclerag.config import SourceSettings
 from oraclerag.errors import OracleRagError, PrivilegeMissing
 from oraclerag.local import LocalDatabase
+from oraclerag.model.active import active_model
 from oraclerag.setup import Names, Step, rehearse, scripts, whole
+from oraclerag.setup.sql_api import install_sql_api, texts
 from tests.local.conftest import Account, as_administrator
 from tests.local.write_path.tracker import settings_of
 from tests.unit.sqlplus import statements
@@ -84,10 +87,30 @@ def test_three_users_do_their_work(
             connection.commit()
         assert worker.drain().indexed == 1
         assert [hit.source.id for hit in application.search("paper", scope=Scope())] == ["1"]
+        _search_as_plsql_does(owner)
         assert set(states(rehearse(owner.database)).values()) == {"there"}
         assert "privileges" not in states(rehearse(worker.database)), "nothing is to be done, so none are needed"
         with pytest.raises(OracleRagError):
             application.drain()
+
+
+def _search_as_plsql_does(owner: Rag) -> None:
+    """The statements of RAG_API with the binds of a call that names one group; the local database has no packages."""
+    with owner.database.connect() as connection, connection.cursor() as cursor:
+        model = active_model(connection, owner.database.schema)
+        found = {}
+        for name, text in texts(model, k=3).items():
+            if name != "c_enqueue":
+                given = dict.fromkeys(re.findall(r":(scope_principal\d)", text)) | {
+                    "question0": "paper", "scope_tenant": "main", "model_in_force": model.physical_name,
+                }  # fmt: skip
+                given |= {"scope_principal1": "team:x"} if "someone" in name else {}
+                cursor.execute(text, given)
+                found[name] = cursor.fetchall()
+    assert {name: len(rows) for name, rows in found.items()} == dict.fromkeys(found, 1)
+    assert len(found) == 6
+    with pytest.raises(OracleRagError, match="CREATE PACKAGE"):
+        install_sql_api(owner.database)
 
 
 def test_a_dry_run_of_a_new_database_writes_nothing(account: Account, tiny_file: Path) -> None:
