@@ -6,6 +6,7 @@ It is read on a connection of its own, never on a worker's, and once an interval
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Any
@@ -36,7 +37,7 @@ class Figures:
     """What waits in the queue, and how much of each source is indexed; ``coverage_every`` seconds, 0 for never."""
 
     def __init__(self, database: Database, sources: Mapping[str, Source], *, coverage_every: float = 3600.0) -> None:
-        self._closed = False
+        self._closed = threading.Event()
         self._database = database
         self._sources = sources
         self._queue: Refreshed[Glance] = Refreshed(self._look, INTERVAL)
@@ -52,7 +53,7 @@ class Figures:
 
     def close(self) -> None:
         """Read nothing any more."""
-        self._closed = True
+        self._closed.set()
         for one in self._reads():
             one.close()
 
@@ -71,7 +72,7 @@ class Figures:
         """Count source by source; None is one that cannot be counted now."""
         found: dict[str, SourceCoverage | None] = {}
         for name, source in sorted(self._sources.items()):
-            if self._closed:
+            if self._closed.is_set():
                 break
             try:
                 found[name] = coverage(self._database, source, self._database.settings)
@@ -79,7 +80,7 @@ class Figures:
                 continue
             except (SourceError, StatementFailed, PrivilegeMissing) as error:
                 found[name] = None
-                if self._closed:
+                if self._closed.is_set():
                     break
                 message = f"Source {name} cannot be counted: {error.message}"
                 log.event(_log, logging.WARNING, "uncounted", message, source_type=name, error_code=error.code)

@@ -26,6 +26,7 @@ _log = logging.getLogger(__name__)
 PATH = "/metrics"
 
 _SECONDS = 5.0  # from the first byte to the last
+_ENDING = 10.0  # seconds for the thread to end: a page that is being written waits two for the database
 _LINGER = 1.0  # seconds for who has been answered to close
 _GOOD = 1.0  # seconds for which a page is handed out again
 _MOST_HEAD = 8192  # bytes of a request
@@ -58,7 +59,7 @@ def serving(page: Callable[[], str], address: Address) -> Iterator[Address]:
         yield here
     finally:
         server.stop()
-        thread.join(_SECONDS)
+        thread.join(_ENDING)
 
 
 def _listening(address: Address) -> socket.socket:

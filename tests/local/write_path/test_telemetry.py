@@ -229,30 +229,29 @@ def test_without_a_database_the_page_has_what_the_process_knows(
 
 
 def test_who_ends_waits_for_no_figures(tracker: Tracker, caplog: pytest.LogCaptureFixture) -> None:
-    """A statement in the middle is ended: to close its connection under it would end the process."""
-    tracker.task(1)
-    tracker.sql("SELECT id FROM task FOR UPDATE")
-    begun = threading.Event()
+    """What is being asked is ended: to close a connection in the middle of a call would end the process."""
+    begun, give_up = threading.Event(), threading.Event()
     database = Cancellable(tracker.settings)
 
     def read() -> None:
         with database.connect() as connection, own_tables(), connection.cursor() as cursor:
-            begun.set()
-            cursor.execute("SELECT id FROM task FOR UPDATE")  # waits for the other one
+            while not give_up.is_set():
+                cursor.execute("SELECT COUNT(*) FROM RAG_DIRTY")
+                begun.set()
 
     reading = Refreshed(read, 60.0, patience=0.0)
     reading.look()
-    assert begun.wait(30)
-    assert not reading.ended(0)
-    reading.close()
     try:
+        assert begun.wait(30)
+        assert not reading.ended(0)
+        reading.close()
         for _ in range(100):
             database.cancel()
             if reading.ended(0.3):
                 break
         assert reading.ended(0)
     finally:
-        tracker.connection.rollback()
+        give_up.set()
     database.close()
     assert not caplog.records, "it is no news"
 
