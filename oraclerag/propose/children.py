@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ __all__ = ["Child", "Children", "children"]
 
 _MOST = 6
 _COLUMNS = 8  # of the text of a child
+_LONG = 100  # bytes of a name that stays as it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,4 +144,6 @@ def _name(parent: Table, child: Table) -> str:
             named = named[len(prefix) :]
             break
     found = slug("_".join(named))
-    return found if found.endswith("s") or len(found) > 100 else f"{found}s"
+    if found.endswith("s") or len(found) > _LONG:
+        return found
+    return f"{found[:-1]}ies" if re.search(r"[^aeiou]y$", found) else f"{found}s"

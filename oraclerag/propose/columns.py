@@ -42,7 +42,9 @@ _SECRET_PAIRS = word_set(
 _SECRET_PARTS = ("password", "passwd", "secret", "apikey", "accesstoken")
 _SECRET_COMMENTS = ("password", "passphrase", "iban")
 _PERSONAL = word_set(
-    "salary wage wages income bonus commission dob birthdate birthday gender sex religion ethnicity diagnosis disability"
+    """
+    salary wage wages income bonus commission dob birthdate birthday gender sex religion ethnicity diagnosis disability
+    """
 )
 _PERSONAL_PAIRS = word_set("birth_date date_birth of_birth marital_status")
 _PEOPLE = word_set(

@@ -144,6 +144,47 @@ def test_parents_say_what_they_are_and_announce_themselves() -> None:
     assert "Reviewed by: {{ reviewed_by_first_name }} {{ reviewed_by_last_name }}" in proposal.template
 
 
+def test_the_employees_of_oracles_own_sample_schema() -> None:
+    day = [Column(name, "DATE") for name in ("HIRE_DATE", "START_DATE")]
+    jobs = Table(("HR", "JOBS"), columns=(text("JOB_ID"), text("JOB_TITLE")), primary_key=("JOB_ID",))
+    employees = Table(
+        ("HR", "EMPLOYEES"),
+        columns=(
+            number("EMPLOYEE_ID"),
+            text("FIRST_NAME"),
+            text("LAST_NAME"),
+            text("EMAIL"),
+            day[0],
+            text("JOB_ID"),
+            number("SALARY"),
+        ),
+        primary_key=("EMPLOYEE_ID",),
+    )
+    history = Table(
+        ("HR", "JOB_HISTORY"),
+        columns=(number("EMPLOYEE_ID"), day[1], text("JOB_ID")),
+        primary_key=("EMPLOYEE_ID", "START_DATE"),
+    )
+    found = Surroundings(
+        employees, "APP", (refers(employees, "JOB_ID", jobs, to="JOB_ID"),),
+        (refers(history, "EMPLOYEE_ID", employees, to="EMPLOYEE_ID"),), {jobs.id: jobs, history.id: history},
+    )  # fmt: skip
+    source = read(propose(found, visibility="owner"))
+    assert source.select.splitlines() == [
+        "select t.employee_id as source_id, t.email, t.hire_date,",
+        "  trim(t.first_name || ' ' || t.last_name) as full_name, p1.job_title as job",
+        "from HR.EMPLOYEES t",
+        "left join HR.JOBS p1 on p1.job_id = t.job_id",
+    ]
+    assert (source.title, source.owner, source.occurred_at) == ("full_name", "source_id", "hire_date")
+    assert source.children["job_histories"].order_by == "START_DATE"
+    assert source.tables == {
+        "HR.EMPLOYEES": "employee_id",
+        "HR.JOBS": "select employee_id from HR.EMPLOYEES where job_id = :job_id",
+        "HR.JOB_HISTORY": "employee_id",
+    }
+
+
 def test_children_are_parts_in_a_unique_order_and_others_are_said() -> None:
     comment = table("TASK_COMMENT", ID, number("TASK_ID"), text("BODY"), Column("CREATED_AT", "TIMESTAMP(6)"))
     step = table("STEP", number("TASK_ID"), number("NO"), text("WHAT"), key=["TASK_ID", "NO"])
