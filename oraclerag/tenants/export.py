@@ -14,6 +14,7 @@ import gzip
 import hashlib
 import json
 import logging
+import math
 import os
 import tempfile
 from array import array
@@ -187,7 +188,12 @@ class _Reader:
             cursor.execute(statement, binds, fetch_lobs=False)
             names = [name.lower() for name in columns]
             for row in cursor:
-                yield {name: value for name, value in zip(names, row, strict=True) if value is not None}
+                yield {name: _finite(value) for name, value in zip(names, row, strict=True) if value is not None}
+
+
+def _finite(value: Any) -> Any:
+    """Give a number that JSON has no form for as a text: "nan", "inf"."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _plain(value: Any) -> Any:

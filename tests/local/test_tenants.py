@@ -195,6 +195,25 @@ def test_a_search_that_leaks_is_found_out(whole: Desk, monkeypatch: pytest.Monke
     assert "FOUND_BY_OTHERS" in problems(whole, phrase="late")
 
 
+def test_rows_that_name_no_tenant_are_the_default_tenants_where_none_is_mapped(empty: Desk) -> None:
+    settings = empty.rag.settings
+    unmapped = tuple(dataclasses.replace(source, tenant=None) for source in settings.sources)
+    empty.ticket("1", "acme", "Late payment")
+    empty.sql("INSERT INTO RAG_ENQUEUE (SOURCE_TYPE, SOURCE_ID) VALUES ('ticket', '1')")
+    with Rag(dataclasses.replace(settings, sources=unmapped)) as rag:
+        assert rag.tenants.list() == [TenantSummary("main", waiting=1)]
+        assert rag.tenants.onboard("main", now=True).summary == TenantSummary("main", 1, 1)
+        assert rag.tenants.verify("main").ok
+        assert rag.tenants.onboard("acme").without == ("ticket",)
+        enqueue(empty, "1", "acme")  # which is no tenant here
+        assert rag.tenants.remove("acme").announced == 1
+        assert [row.key.tenant for row in rag.queue_rows()] == [None]
+        with pytest.raises(InputError, match="ticket has 1"):
+            rag.tenants.remove("main")
+        assert rag.tenants.remove("main", force=True).rows["RAG_DIRTY"] == 1
+        assert rag.tenants.list() == []
+
+
 # -- export -----------------------------------------------------------------------------------------------------------
 
 
@@ -239,6 +258,13 @@ def test_an_export_has_vectors_where_they_are_wanted_and_replaces_nothing_unaske
     whole.rag.tenants.export(GONE, file, vectors=True, force=True)
     vectors = [row["embedding"] for row in exported(file) if row["table"] == "RAG_CHUNK"]
     assert [len(vector) for vector in vectors] == [384] * 5
+
+
+def test_a_number_that_json_has_not_is_a_text(desk: Desk, tmp_path: Path) -> None:
+    desk.sql("UPDATE RAG_SEARCH_HIT SET DISTANCE = BINARY_DOUBLE_NAN")
+    desk.rag.tenants.export(GONE, tmp_path / "out.jsonl")
+    hits = [row for row in exported(tmp_path / "out.jsonl") if row["table"] == "RAG_SEARCH_HIT"]
+    assert {hit["distance"] for hit in hits} == {"nan"}
 
 
 def test_an_export_that_was_interrupted_leaves_nothing(

@@ -23,6 +23,7 @@ from oraclerag.errors import OracleRagError
 from oraclerag.model.known import KNOWN_MODELS
 from oraclerag.resolution import Resolutions
 from oraclerag.source import from_settings
+from oraclerag.tenants import Tenants
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -168,7 +169,7 @@ def test_code_that_calls_what_there_is_not_is_found() -> None:
 
 def _calls(tree: ast.AST) -> Iterator[str]:
     """Give what of ours is called; raises where its arguments are not those that it takes."""
-    owners: dict[str, type] = {"rag": oraclerag.Rag, "rag.resolutions": Resolutions}
+    owners: dict[str, type] = {"rag": oraclerag.Rag, "rag.resolutions": Resolutions, "rag.tenants": Tenants}
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
