@@ -25,7 +25,7 @@ from oraclerag.statements import Statements, quoted
 __all__ = ["fill_provided"]
 
 _SLICE = 256
-_AGAIN = 1.0  # seconds before the next pass, where what was read had changed
+_AGAIN = 1.0  # seconds before the next slice, where all of one had changed meanwhile
 
 
 class _Chunk(NamedTuple):
@@ -59,6 +59,7 @@ def fill_provided(
     embedder = embedder_of(settings, model)
     filled, done = 0, begin
     while True:
+        earlier = filled
         chunks = _read(connection, statements.with_names("provided", column=column), done)
         if not chunks and not done:
             return filled
@@ -76,13 +77,15 @@ def fill_provided(
             require_still()
             with own_tables():
                 connection.commit()  # before the provider is asked again
-        before, done = done, chunks[-1].chunk_id if chunks else 0
+        done = chunks[-1].chunk_id if chunks else 0  # once more from the beginning: what others added or changed
         in_force.put(connection, schema, "*", "second_done", str(done))
         with own_tables():
             connection.commit()
         on_progress(filled)
-        if pause or (not chunks and before):
-            time.sleep(pause or _AGAIN)
+        if chunks and filled == earlier:
+            time.sleep(_AGAIN)
+        elif pause:
+            time.sleep(pause)
 
 
 def _record(budget: Budget, tenant: str, model: ActiveModel, tokens: int) -> None:

@@ -156,7 +156,7 @@ class Searcher:
         return dataclasses.replace(asked, vector=self.embedded(model, [text])[model.physical_name, text])
 
     def _vectors(self, asked: Sequence[Request], scope: Scope, connection: Any) -> Vectors:
-        """Embed the questions where a provider does that now, in one go, before a connection is taken for the search."""
+        """Embed the questions where a provider does that, in one go, before a connection is taken for the search."""
         questions = [one.question for one in asked if one.vector is None]
         if self._settings.embedding_provider == DATABASE or not questions:
             return {}
