@@ -12,7 +12,7 @@ import functools
 import logging
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import oracledb
@@ -65,13 +65,14 @@ def remove(
             return RemovalReport(tenant, run.count(), returning)
     if any(count != 0 for count in returning.values()) and not force:
         raise _refusal(tenant, returning)
+    silent = frozenset(name for name, count in returning.items() if count is None)
     deleted: Counter[str] = Counter()
     announced = 0
     deadline = clock() + wait
     while True:
         deleted.update(_searches(database, tenant))  # on a connection of its own: a pool may have but one
         with database.connect() as connection:
-            run = _Removal(connection, place, tenant)
+            run = _Removal(connection, place, tenant, silent)
             run.taken_in()
             held = run.entities()
             run.rows_alone()
@@ -119,12 +120,18 @@ def _unfinished(tenant: str, held: int, left: Mapping[str, int]) -> Contention:
 
 
 class _Removal:
-    """One removal on one connection; ``deleted`` counts rows by table, ``announced`` entities."""
+    """One removal on one connection; ``deleted`` counts rows by table, ``announced`` entities.
 
-    def __init__(self, connection: oracledb.Connection, place: Place, tenant: str) -> None:
+    ``silent`` are sources that cannot be asked: what they have of others is for their next backfill.
+    """
+
+    def __init__(
+        self, connection: oracledb.Connection, place: Place, tenant: str, silent: Collection[str] = ()
+    ) -> None:
         self._connection = connection
         self._place = place
         self._tenant = tenant
+        self._silent = silent
         self._owner = place.database.schema
         self._sql = Statements("tenants", self._owner)
         self._in_queue = {"tenant_id": tenant, "queue_tenant": place.queue_tenant(tenant)}
@@ -147,7 +154,8 @@ class _Removal:
         for source in self._place.sources.values():
             if source.built_in or not (source.maps_tenant or self._tenant == source.default_tenant):
                 continue
-            name, binds = ("still_in_source", {"tenant_id": self._tenant}) if source.maps_tenant else _ANYTHING
+            name = "still_in_source" if source.maps_tenant else "anything_in_source"
+            binds = {"tenant_id": self._tenant} if source.maps_tenant else {}
             try:
                 enumeration = f"\n{source.enumeration(self._connection)}\n"
                 with self._connection.cursor() as cursor, translated():
@@ -159,16 +167,16 @@ class _Removal:
 
     def count(self) -> dict[str, int]:
         """Count what there is of the tenant, by table."""
+        special = {
+            "RAG_ENTITY": self._sql.with_names("count_entities", which=self._which),
+            "RAG_DIRTY": self._sql["count_rows"],
+        }
         found = {}
         with self._connection.cursor() as cursor, own_tables():
-            for table in ("RAG_FILE", "RAG_RESOLUTION", "RAG_CHUNK", "RAG_DOCUMENT", "RAG_SEARCH", "RAG_SEARCH_HIT",
-                          "RAG_USAGE"):  # fmt: skip
-                cursor.execute(self._of("count_of_table", table), tenant_id=self._tenant)
+            for table in TABLES:
+                statement = special.get(table) or self._of("count_of_table", table)
+                cursor.execute(statement, self._in_queue if table in special else {"tenant_id": self._tenant})
                 found[table] = int((cursor.fetchone() or (0,))[0])
-            cursor.execute(self._sql.with_names("count_entities", which=self._which), self._in_queue)
-            found["RAG_ENTITY"] = int((cursor.fetchone() or (0,))[0])
-            cursor.execute(self._sql["count_rows"], self._in_queue)
-            found["RAG_DIRTY"] = int((cursor.fetchone() or (0,))[0])
         return found
 
     def taken_in(self) -> None:
@@ -286,7 +294,7 @@ class _Removal:
         rows: list[dict[str, Any]] = []
         for name, ids in by_source.items():
             source = self._place.sources.get(name)
-            if source is not None:
+            if source is not None and name not in self._silent:
                 rows += [
                     {"tenant_id": tenant, "source_type": name, "source_id": one}
                     for one, tenant in self._elsewhere(cursor, source, ids)
@@ -299,10 +307,7 @@ class _Removal:
     def _elsewhere(self, cursor: oracledb.Cursor, source: Source, ids: Sequence[str]) -> list[tuple[str, str]]:
         if not source.maps_tenant and source.default_tenant == self._tenant:
             return []
-        try:
-            enumeration = f"\n{source.enumeration(self._connection)}\n"
-        except (ConfigurationError, SourceError):  # it cannot be asked, which `returning` has said
-            return []
+        enumeration = f"\n{source.enumeration(self._connection)}\n"
         found: dict[str, str] = {}
         with driver_types(self._connection), translated():
             for part in parts(ids):
@@ -318,6 +323,3 @@ class _Removal:
 
     def _of(self, name: str, table: str, **marks: str) -> str:
         return self._sql.with_names(name, own_table=f"{quoted(self._owner, 'schema')}.{table}", **marks)
-
-
-_ANYTHING: tuple[str, dict[str, str]] = ("anything_in_source", {})

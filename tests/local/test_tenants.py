@@ -181,6 +181,7 @@ def test_a_source_that_fails_is_a_problem(desk: Desk) -> None:
             desk.rag.tenants.onboard(GONE)
         with pytest.raises(InputError, match="ticket cannot be asked"):
             desk.rag.tenants.remove(GONE)
+        assert desk.rag.tenants.remove(GONE, force=True).returning == {"ticket": None}
     finally:
         desk.sql("ALTER TABLE TICKET RENAME COLUMN BODY_BEFORE TO BODY")
 
