@@ -1,7 +1,7 @@
 """Hands out one page over HTTP, in a thread of its own, to whoever asks; nobody who asks can do the worker harm.
 
 A request has five seconds, eight kilobytes and no body. There are 32 connections; one more closes the oldest, so that
-who sends slowly keeps nobody out. Every answer ends its connection.
+who sends slowly keeps nobody out. A hundred are taken in a second, and every answer ends its connection.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ _LINGER = 1.0  # seconds for who has been answered to close
 _GOOD = 1.0  # seconds for which a page is handed out again
 _MOST_HEAD = 8192  # bytes of a request
 _MOST = 32  # connections at a time
+_BETWEEN = 0.01  # seconds between two of them
+_WAITING = 128  # connections that the system keeps until they are taken
 _PLAIN = "text/plain; charset=utf-8"
 
 
@@ -67,7 +69,7 @@ def _listening(address: Address) -> socket.socket:
         family, _, _, _, place = socket.getaddrinfo(
             address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        return socket.create_server(place[:2], family=family, backlog=_MOST)
+        return socket.create_server(place[:2], family=family, backlog=_WAITING)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no name of a host"
         raise ConfigurationError(
@@ -82,13 +84,14 @@ class _Server:
         self._listening = listening
         self._loop = asyncio.new_event_loop()
         self._ended = asyncio.Event()
-        self._open: dict[asyncio.Task[None], asyncio.StreamWriter] = {}  # oldest first
+        self._open: dict[asyncio.Task[None], None] = {}  # oldest first
+        self._told = False
         self._writing = asyncio.Lock()
         self._written = float("-inf")
         self._last = ""
 
     def run(self) -> None:
-        with contextlib.closing(self._loop):
+        with contextlib.closing(self._loop), self._listening:
             self._loop.run_until_complete(self._serve())
             self._loop.run_until_complete(self._loop.shutdown_default_executor())
 
@@ -97,48 +100,62 @@ class _Server:
             self._loop.call_soon_threadsafe(self._ended.set)
 
     async def _serve(self) -> None:
-        server = await asyncio.start_server(self._accepted, sock=self._listening, limit=_MOST_HEAD)
-        async with server:
-            await self._ended.wait()
-            left = list(self._open)
-            for task in left:
-                task.cancel()
-            await asyncio.gather(*left, return_exceptions=True)
+        self._listening.setblocking(False)
+        accepting = self._loop.create_task(self._accept())
+        await self._ended.wait()
+        left = [accepting, *self._open]
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
-    def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._open) >= _MOST:
-            next(iter(self._open)).cancel()
-            self._close(next(iter(self._open)))
-        task = self._loop.create_task(self._answered(reader, writer))
-        self._open[task] = writer
-        task.add_done_callback(self._ended_with)
+    async def _accept(self) -> None:
+        """Take connections, few in a second: the others wait in the system, where they cost the worker nothing."""
+        while True:
+            try:
+                connection, _ = await self._loop.sock_accept(self._listening)
+            except OSError:  # no file can be opened at present, or who came has gone
+                await asyncio.sleep(_LINGER)
+                continue
+            if len(self._open) >= _MOST:
+                oldest = next(iter(self._open))
+                del self._open[oldest]
+                oldest.cancel()
+            task = self._loop.create_task(self._answered(connection))
+            self._open[task] = None
+            task.add_done_callback(lambda task, connection=connection: self._close(task, connection))
+            await asyncio.sleep(_BETWEEN)
 
-    def _close(self, task: asyncio.Task[None]) -> None:
-        """Close the connection of a task; one that was cancelled before it began cannot do it itself."""
-        writer = self._open.pop(task, None)
-        if writer is not None:
-            writer.transport.abort()
-
-    def _ended_with(self, task: asyncio.Task[None]) -> None:
-        self._close(task)
+    def _close(self, task: asyncio.Task[None], connection: socket.socket) -> None:
+        """Close the connection of a task; one that was cancelled before it began has not done it itself."""
+        self._open.pop(task, None)
+        connection.close()
         if not task.cancelled() and (error := task.exception()) is not None:
+            self._tell(error)
+
+    def _tell(self, error: BaseException) -> None:
+        """Say of a mistake of ours where it is, once: whoever asks decides how often it is made."""
+        if not self._told:
+            self._told = True
             name = type(error).__name__
             message = f"A request for the page of metrics ended unforeseen ({name})."
             log.event(_log, logging.ERROR, "crashed", message, error_code=name, where=log.where(error.__traceback__))
 
-    async def _answered(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.transport.set_write_buffer_limits(0)  # drained is sent
-        with contextlib.suppress(TimeoutError, ConnectionError):
-            async with asyncio.timeout(_SECONDS):
-                writer.write(await self._answer(reader))
-                await writer.drain()
-                if writer.can_write_eof():
+    async def _answered(self, connection: socket.socket) -> None:
+        with contextlib.suppress(TimeoutError, OSError):
+            reader, writer = await asyncio.open_connection(sock=connection, limit=_MOST_HEAD)
+            try:
+                writer.transport.set_write_buffer_limits(0)  # drained is sent
+                async with asyncio.timeout(_SECONDS):
+                    writer.write(await self._answer(reader))
+                    await writer.drain()
                     writer.write_eof()
-            # An unread byte at the close would make the system throw away what has been sent.
-            async with asyncio.timeout(_LINGER):
-                for _ in range(8):
-                    if not await reader.read(_MOST_HEAD):
-                        break
+                # An unread byte at the close would make the system throw away what has been sent.
+                async with asyncio.timeout(_LINGER):
+                    for _ in range(8):
+                        if not await reader.read(_MOST_HEAD):
+                            break
+            finally:
+                writer.transport.abort()
 
     async def _answer(self, reader: asyncio.StreamReader) -> bytes:
         try:
@@ -155,7 +172,12 @@ class _Server:
             return _response(HTTPStatus.NOT_FOUND)
         if method not in (b"GET", b"HEAD"):
             return _response(HTTPStatus.METHOD_NOT_ALLOWED, "Allow: GET, HEAD\r\n")
-        return _response(HTTPStatus.OK, content_type=CONTENT_TYPE, body=await self._text(), with_body=method == b"GET")
+        try:
+            text = await self._text()
+        except Exception as error:  # noqa: BLE001 - whatever it is, it ends this request and nothing else
+            self._tell(error)
+            return _response(HTTPStatus.INTERNAL_SERVER_ERROR)
+        return _response(HTTPStatus.OK, content_type=CONTENT_TYPE, body=text, with_body=method == b"GET")
 
     async def _text(self) -> str:
         """Give the page as it was within the last second: who asks more often costs the worker next to nothing."""
@@ -163,6 +185,7 @@ class _Server:
             if self._loop.time() - self._written >= _GOOD:
                 self._last = await self._loop.run_in_executor(None, self._page)
                 self._written = self._loop.time()
+                self._told = False
             return self._last
 
 

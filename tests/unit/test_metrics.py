@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import re
 import socket
+import struct
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -242,7 +243,19 @@ def test_other_requests_are_refused(request_: bytes, status: int) -> None:
         assert "200 OK" in answer(address, b"GET /metrics HTTP/1.1\r\n\r\n"), "and the next one is answered"
 
 
+def test_who_hangs_up_early_is_no_news(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(serving_module, "_BETWEEN", 0.0)
+    with page_at() as address:
+        for _ in range(50):
+            with connected(address) as asked:
+                asked.sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
+                asked.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # by a reset
+        assert "200 OK" in answer(address, b"GET /metrics HTTP/1.1\r\n\r\n")
+    assert {getattr(record, "action", record.getMessage()) for record in caplog.records} <= {"serving"}
+
+
 def test_who_sends_slowly_keeps_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving_module, "_BETWEEN", 0.0)
     with page_at() as address, contextlib.ExitStack() as stack:
         slow = [stack.enter_context(connected(address)) for _ in range(3 * serving_module._MOST)]
         for one in slow:
@@ -259,7 +272,7 @@ def test_who_sends_nothing_is_left_after_a_while(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_page_that_cannot_be_written_ends_a_request_and_nothing_else(caplog: pytest.LogCaptureFixture) -> None:
-    answers = iter([None, "a 2\n"])
+    answers = iter([None, None, None, "a 2\n"])
 
     def page() -> str:
         found = next(answers)
@@ -268,10 +281,11 @@ def test_a_page_that_cannot_be_written_ends_a_request_and_nothing_else(caplog: p
         return found
 
     with page_at(page) as address:
-        assert answer(address, b"GET /metrics HTTP/1.1\r\n\r\n") == ""
+        for _ in range(3):
+            assert answer(address, b"GET /metrics HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 500 ")
         assert answer(address, b"GET /metrics HTTP/1.1\r\n\r\n").endswith("a 2\n")
     assert "text of a row" not in caplog.text
-    assert [record for record in caplog.records if getattr(record, "action", "") == "crashed"]
+    assert len([record for record in caplog.records if getattr(record, "action", "") == "crashed"]) == 1
 
 
 @pytest.mark.parametrize(("good", "written_"), [(3600.0, 1), (0.0, 5)])
