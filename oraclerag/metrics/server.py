@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import socket
 import threading
@@ -122,10 +123,10 @@ class _Server:
                 oldest.cancel()
             task = self._loop.create_task(self._answered(connection))
             self._open[task] = None
-            task.add_done_callback(lambda task, connection=connection: self._close(task, connection))
+            task.add_done_callback(functools.partial(self._close, connection))
             await asyncio.sleep(_BETWEEN)
 
-    def _close(self, task: asyncio.Task[None], connection: socket.socket) -> None:
+    def _close(self, connection: socket.socket, task: asyncio.Task[None]) -> None:
         """Close the connection of a task; one that was cancelled before it began has not done it itself."""
         self._open.pop(task, None)
         connection.close()
