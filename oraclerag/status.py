@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from oraclerag import index, queue, schema, security
 from oraclerag.database import Database, own_tables
-from oraclerag.errors import ModelError, OracleRagError
+from oraclerag.errors import ConfigurationError, ModelError, OracleRagError
 from oraclerag.model.active import active_model
 from oraclerag.model.external import configured_name
 from oraclerag.queue import QueueStatus
@@ -72,7 +72,7 @@ def status(database: Database) -> StatusReport:
         try:
             model = active_model(connection, database.schema)
             active_model(connection, database.schema, configured=configured_name(database.settings))
-        except ModelError as error:
+        except (ModelError, ConfigurationError) as error:
             problems.append(Problem(error.code, error.message, error.hint))
         guarded = security.protection(connection, database.schema)
         problems += security.shortcomings(guarded, database.schema)

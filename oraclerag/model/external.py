@@ -27,6 +27,7 @@ __all__ = [
     "DATABASE",
     "KNOWN",
     "PROVIDERS",
+    "UNSAID",
     "Embedded",
     "Embedder",
     "ExternalModel",
@@ -45,6 +46,8 @@ Dialect = Literal["openai", "ollama", "aleph-alpha", "oci"]
 
 _ALWAYS_FITS = 4002  # tokens: what a chunk has at most, byte by byte, with two special ones
 _LONGEST_NAME = 100
+UNSAID = "ALL_MINILM_L12_V2"
+"""The default of the setting, which is a model inside the database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,7 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
     }
 )  # fmt: skip
 
+# The first of a provider is the one where none is configured.
 KNOWN: tuple[KnownExternal, ...] = (
     KnownExternal("openai", "text-embedding-3-small", 1536, CL100K_TOKENS, cl100k=True, shortens=True),
     KnownExternal("openai", "text-embedding-3-large", 3072, CL100K_TOKENS, cl100k=True, shortens=True),
@@ -200,11 +204,10 @@ def provider_of(name: str) -> Provider:
 
 
 def configured_name(settings: Settings) -> str:
-    """Give the name that the configured model has in RAG_MODEL, in upper case."""
+    """Give the name that the configured model has in RAG_MODEL, in upper case. Raises ConfigurationError."""
     if settings.embedding_provider == DATABASE:
         return settings.embedding_model.upper()
-    known = _known(settings)
-    return _name(settings.embedding_provider, settings.embedding_model, _asked(settings, known))
+    return _name(provider_of(settings.embedding_provider).name, _model(settings), _asked(settings, _known(settings)))
 
 
 def external_model(settings: Settings) -> ExternalModel:
@@ -214,14 +217,14 @@ def external_model(settings: Settings) -> ExternalModel:
     max_tokens = settings.embedding_max_tokens or (known.max_tokens if known else None)
     if max_tokens is None:
         raise ConfigurationError(
-            f"What {settings.embedding_model!r} of {provider.name} reads is not known: embedding.max_tokens "
+            f"What {_model(settings)!r} of {provider.name} reads is not known: embedding.max_tokens "
             f"(ORACLERAG_EMBEDDING_MAX_TOKENS) must say how many tokens."
         )
     asked = _asked(settings, known)
     query, passage = settings.embedding_query_prefix, settings.embedding_passage_prefix
     return ExternalModel(
         provider=provider,
-        model=settings.embedding_model,
+        model=_model(settings),
         dimensions=settings.embedding_dimensions or (known.dimensions if known else None),
         asked=asked,
         max_tokens=max_tokens,
@@ -251,8 +254,23 @@ def dimensioned(model: ExternalModel, found: int) -> ExternalModel:
     return dataclasses.replace(model, dimensions=found)
 
 
+def _model(settings: Settings) -> str:
+    """Give the model at the provider: where none is configured, the first that is known of that provider.
+
+    Raises ConfigurationError where none is.
+    """
+    if settings.embedding_model != UNSAID:
+        return settings.embedding_model
+    found = next((one.model for one in KNOWN if one.provider == settings.embedding_provider), None)
+    if found is None:
+        raise ConfigurationError(
+            f'embedding.provider = "{settings.embedding_provider}" needs embedding.model (ORACLERAG_EMBEDDING_MODEL).'
+        )
+    return found
+
+
 def _known(settings: Settings) -> KnownExternal | None:
-    wanted = (settings.embedding_provider, settings.embedding_model.removesuffix(":latest"))
+    wanted = (settings.embedding_provider, _model(settings).removesuffix(":latest"))
     return next((one for one in KNOWN if (one.provider, one.model) == wanted), None)
 
 

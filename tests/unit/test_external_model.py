@@ -10,7 +10,7 @@ import pytest
 from oraclerag.config import Settings
 from oraclerag.embed import from_settings, kept_here
 from oraclerag.errors import ConfigurationError, EmbeddingProviderNotSupported, SourceError
-from oraclerag.model.external import KNOWN, PROVIDERS, configured_name, external_model
+from oraclerag.model.external import KNOWN, PROVIDERS, UNSAID, configured_name, external_model
 from oraclerag.statements import identifier
 
 KEY_VARIABLE = "A_PROVIDER_KEY"
@@ -36,6 +36,11 @@ def test_what_is_known_of_a_model_need_not_be_configured(known: Any) -> None:
 
 
 NAMES = [
+    (settings(model=UNSAID), "OPENAI_TEXT_EMBEDDING_3_SMALL"),
+    (settings("scaleway", UNSAID), "SCALEWAY_BGE_MULTILINGUAL_GEMMA2"),
+    (settings("aleph-alpha", UNSAID), "ALEPH_ALPHA_LUMINOUS_BASE"),
+    (settings("oci", UNSAID), "OCI_COHERE_EMBED_MULTILINGUAL_V3_0"),
+    (settings("ollama", UNSAID), "OLLAMA_NOMIC_EMBED_TEXT"),
     (settings(), "OPENAI_TEXT_EMBEDDING_3_SMALL"),
     (settings(dimensions=1536), "OPENAI_TEXT_EMBEDDING_3_SMALL"),
     (settings(dimensions=512), "OPENAI_TEXT_EMBEDDING_3_SMALL_512"),
@@ -53,6 +58,10 @@ def test_a_model_has_a_name_that_the_database_takes(configured: Settings, name: 
     assert name is None or found == name
     assert identifier(found) == found
     assert len(found) <= 100
+
+
+def test_the_default_is_that_of_the_settings() -> None:
+    assert Settings().embedding_model == UNSAID
 
 
 def test_what_gives_other_vectors_or_chunks_has_another_identity() -> None:
@@ -75,9 +84,12 @@ def test_a_provider_that_there_is_not_is_refused_with_a_hint(provider: str, hint
         from_settings(settings(provider))
     assert caught.value.code == "EMBEDDING_PROVIDER_NOT_SUPPORTED"
     assert hint in (caught.value.hint or "")
+    with pytest.raises(EmbeddingProviderNotSupported):
+        configured_name(settings(provider, UNSAID))
 
 
 WRONG = [
+    ({"provider": "openai-compatible", "model": UNSAID}, r"needs embedding\.model"),
     ({"provider": "openai-compatible", "model": "m"}, r"embedding\.max_tokens"),
     ({"model": "text-embedding-ada-002", "dimensions": 512}, "gives 1536"),
     ({}, r"wants a key: embedding\.api_key_env"),

@@ -546,6 +546,8 @@ def test_a_search_with_another_model_than_the_one_in_force_is_refused(tracker: T
         ):
             rag.search("late", scope=Scope())
     assert endpoint.asked == []
+    with Rag(dataclasses.replace(tracker.settings, embedding_provider="anthropic")) as rag:
+        assert "EMBEDDING_PROVIDER_NOT_SUPPORTED" in [problem.code for problem in rag.status().problems]
 
 
 # -- models ---------------------------------------------------------------------------------------------------------------
