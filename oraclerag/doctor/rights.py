@@ -87,8 +87,6 @@ def privileges(look: Look) -> Verdict:
         for role in _DOES
         if missing[role] and any(_has(sign, verb, any_table, held) for sign, verb in _SIGNS[role])
     ]
-    # a worker's tables are a part of what others write too
-    begun = [role for role in begun if role == "WORKER" or "WORKER" not in may]
     does = f"{who} is not the owner of the tables ({look.schema}) and may {_listed(may)}"
     if begun:
         lacks = "; ".join(

@@ -31,17 +31,13 @@ SELECT p.PRIVILEGE FROM SESSION_PRIVS p
 SELECT p.PRIVILEGE FROM SESSION_SCHEMA_PRIVS p WHERE p.SCHEMA = :owner
 
 -- name: table_privileges
--- Granted to the user, to a role of the session, or to everybody; the view also has what the user granted to others.
+-- Granted to the user, to a role of the session, or to everybody; or by the user, who must have it for that.
 SELECT p.TABLE_NAME, p.PRIVILEGE FROM ALL_TAB_PRIVS p
 WHERE p.TABLE_SCHEMA = :owner
-  AND (p.GRANTEE IN (SYS_CONTEXT('USERENV', 'SESSION_USER'), 'PUBLIC')
-       OR p.GRANTEE IN (SELECT r.ROLE FROM SESSION_ROLES r))
 
 -- name: column_privileges
 SELECT p.TABLE_NAME, p.PRIVILEGE, p.COLUMN_NAME FROM ALL_COL_PRIVS p
 WHERE p.TABLE_SCHEMA = :owner
-  AND (p.GRANTEE IN (SYS_CONTEXT('USERENV', 'SESSION_USER'), 'PUBLIC')
-       OR p.GRANTEE IN (SELECT r.ROLE FROM SESSION_ROLES r))
 
 -- name: searches
 SELECT COUNT(*) AS QUESTIONS, MIN(s.ASKED_AT) AS OLDEST, MAX(SYS_EXTRACT_UTC(SYSTIMESTAMP)) AS NOW_UTC

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import re
+from array import array
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import httpx
+import oracledb
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -37,7 +39,7 @@ from oraclerag.doctor import (
 from oraclerag.doctor.finding import State, Verdict, ok, warn
 from oraclerag.doctor.look import Look
 from oraclerag.doctor.probe import PROBES
-from oraclerag.errors import ConnectionFailed
+from oraclerag.errors import ConnectionFailed, StatementFailed
 from oraclerag.index import IndexStatus, TextIndexStatus
 from oraclerag.records import Problem
 
@@ -227,7 +229,8 @@ def test_a_model_of_a_provider_is_not_looked_for_in_the_database(monkeypatch: py
 
 def test_a_model_that_gives_no_vector_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding, "active_model", active())
-    assert state(embedding.embeds(FakeLook({"VECTOR_EMBEDDING": (None,)})), "no vector of 384") == "fail"
+    for row in ((None,), (array("f", [0.0] * 383),)):
+        assert state(embedding.embeds(FakeLook({"VECTOR_EMBEDDING": row})), "no vector of 384") == "fail"
 
 
 def test_a_model_whose_age_the_dictionary_does_not_tell_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -411,6 +414,19 @@ def test_an_error_of_the_toolkit_keeps_its_words_and_remedy() -> None:
         raise ConnectionFailed("The line is dead.", hint="Dial again.")
 
     assert run(Check("a", "?", refused)).findings == (Finding("a", "fail", "The line is dead.", "Dial again."),)
+
+
+def test_what_may_not_be_read_is_unknown_where_the_check_says_what_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rights, "user", lambda _: "APP")
+
+    def refused(_: Look) -> Verdict:
+        raise StatementFailed("ORA-00942") from oracledb.DatabaseError(SimpleNamespace(full_code="ORA-00942"))
+
+    report = run(Check("a", "?", refused, reads=("RAG_A", "RAG_B")), Check("b", "?", refused))
+    assert [(finding.name, finding.state) for finding in report.findings] == [("a", "unknown"), ("b", "fail")]
+    assert (report.findings[0].remedy or "").startswith(
+        "GRANT READ ON RAG.RAG_A TO APP; GRANT READ ON RAG.RAG_B TO APP (a role of"
+    )
 
 
 def test_what_stands_on_something_that_failed_is_skipped_and_so_is_what_stands_on_that() -> None:

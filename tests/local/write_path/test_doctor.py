@@ -21,7 +21,7 @@ from oraclerag.doctor.look import Look
 from oraclerag.doctor.probe import PROBES
 from oraclerag.doctor.probe.measurement import Measured, Probe
 from oraclerag.doctor.probe.scratch import Scratch
-from oraclerag.source import FunctionSource, Source, from_settings
+from oraclerag.source import FunctionSource, Source, built_in, from_settings
 from tests.local.conftest import Account
 from tests.local.write_path.tracker import Tracker
 
@@ -92,6 +92,13 @@ class Case:
 
 ENQUEUE = "INSERT INTO RAG_ENQUEUE (SOURCE_TYPE, SOURCE_ID) VALUES ('task', '1')"
 OLD = "UPDATE RAG_DIRTY SET ENQUEUED_AT = ENQUEUED_AT - INTERVAL '1' HOUR, AVAILABLE_AT = AVAILABLE_AT - INTERVAL '1' HOUR"
+POSTPONED = "UPDATE RAG_DIRTY SET ENQUEUED_AT = ENQUEUED_AT - INTERVAL '1' HOUR, AVAILABLE_AT = AVAILABLE_AT + INTERVAL '1' HOUR"
+ANOTHER = "INSERT INTO TASK (ID, TITLE) VALUES (2, 'x')"
+# of a long document that is being written
+STAGED = (
+    "INSERT INTO RAG_CHUNK (ENTITY_ID, CHUNK_NO, CONTENT, CONTENT_HASH, TENANT_ID, SOURCE_TYPE, SOURCE_ID, VISIBILITY) "
+    "SELECT ENTITY_ID, -1, CONTENT, CONTENT_HASH, TENANT_ID, SOURCE_TYPE, SOURCE_ID, VISIBILITY FROM RAG_CHUNK"
+)
 SETTLED_LONG_AGO = "UPDATE RAG_ENTITY SET INDEXED_AT = INDEXED_AT - INTERVAL '1' DAY"
 LOGGED = (
     "INSERT INTO RAG_SEARCH (TENANT_ID, KIND, ASKED_ROLE, OUTCOME, ASKED_AT) VALUES ('main', 'ask', 'anyone', 'found', "
@@ -119,6 +126,8 @@ CASES = [
     ),
     Case("workers", (ENQUEUE, OLD, SETTLED_LONG_AGO), "fail", "nobody works", "oraclerag worker --once"),
     Case("workers", (SETTLED_LONG_AGO,), "unknown", "keeps no heartbeat", "doctor --heartbeat FILE"),
+    Case("workers", (ENQUEUE, POSTPONED, SETTLED_LONG_AGO), "unknown", "keeps no heartbeat", "doctor --heartbeat FILE"),
+    Case("orphans", (STAGED,), "ok", "every chunk and document belongs to an entity", ""),
     Case("orphans", ("UPDATE RAG_CHUNK SET EMBEDDING = NULL",), "fail", "1 chunks have no vector", "reindex"),
     Case("orphans", ("UPDATE RAG_ENTITY SET CHUNKS = 7",), "fail", "1 entities have not the chunks", "backfill"),
     Case(
@@ -126,8 +135,16 @@ CASES = [
         "[source.ticket]", finding="strangers:ticket",
     ),
     Case(
-        "coverage", ("INSERT INTO TASK (ID, TITLE) VALUES (2, 'x')",), "warn", "1 of 2 entities are indexed; 1 are not",
+        "coverage", (ANOTHER,), "warn", "1 of 2 entities are indexed; 1 are not",
         "backfill --source task", finding="coverage:task",
+    ),
+    Case(
+        "coverage", (ANOTHER, ENQUEUE.replace("'1'", "'2'")), "ok", "1 of 2 entities are indexed, 1 wait", "",
+        finding="coverage:task",
+    ),
+    Case(
+        "coverage", (ANOTHER, ENQUEUE.replace("'1'", "'2'"), "UPDATE RAG_DIRTY SET STATE = 'DEAD'"), "warn",
+        "1 of 2 entities are indexed; 1 are not", "backfill --source task", finding="coverage:task",
     ),
     Case("search_log", (LOGGED,), "warn", "nothing says how long they are kept", "searches purge"),
     Case(
@@ -288,6 +305,22 @@ def test_a_source_that_cannot_be_counted_says_why(tracker: Tracker) -> None:
     assert (findings["coverage:broken"].state, "ORA-00904" in findings["coverage:broken"].detail) == ("fail", True)
     assert findings["coverage:silent"].state == "unknown"
     assert 'ids="select id' in (findings["coverage:silent"].remedy or "")
+
+
+def test_what_is_built_in_is_counted_where_there_is_any(tracker: Tracker) -> None:
+    tracker.sources = {**tracker.sources, **built_in(tracker.settings, tracker.database.schema_on)}
+    assert [finding.name for finding in found(tracker, "coverage")] == ["coverage:task"]
+    tracker.sql(
+        "INSERT INTO RAG_FILE (TENANT_ID, COLLECTION, FILE_PATH, FILE_KIND, BODY, BODY_HASH) "
+        "VALUES ('main', 'kb', 'a.md', 'docs', 'text', 'x')"
+    )
+    tracker.connection.commit()
+    try:
+        findings = {finding.name: finding for finding in found(tracker, "coverage")}
+    finally:
+        tracker.sql("DELETE FROM RAG_FILE")
+        tracker.connection.commit()
+    assert findings["coverage:file"].detail.startswith("0 of 1 entities are indexed; 1 are not")
 
 
 def test_clocks_that_differ_are_found(tracker: Tracker, monkeypatch: pytest.MonkeyPatch) -> None:
