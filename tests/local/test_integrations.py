@@ -512,7 +512,8 @@ def test_the_page_of_langchain_retrieves(
 
 def test_the_page_of_apex_announces_and_finds_with_sql_alone(rag: Rag, module_account: Account) -> None:
     result = rag.search("late payments", scope=SEVEN, k=5)
-    row, block, trigger = (text.strip() for text in of_page("apex.md", "sql"))
+    row, block, trigger, *others = (text.strip() for text in of_page("apex.md", "sql"))
+    assert all("RAG_API" in text for text in others), "that package is none of the local database's"
     with module_account.connect() as connection, connection.cursor() as cursor:
         cursor.execute("CREATE TABLE TASK (ID NUMBER PRIMARY KEY, TITLE VARCHAR2(100), TENANT_ID VARCHAR2(100))")
         cursor.execute("INSERT INTO TASK VALUES (42, 'Pay', 'acme')")
