@@ -180,7 +180,7 @@ def wilson(share: float, count: int) -> tuple[float, float]:
     square = _Z * _Z
     centre = (share + square / (2 * count)) / (1 + square / count)
     half = _Z * math.sqrt(share * (1 - share) / count + square / (4 * count * count)) / (1 + square / count)
-    return max(0.0, centre - half), min(1.0, centre + half)
+    return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))  # rounding leaves it out else
 
 
 @dataclass(frozen=True, slots=True)
