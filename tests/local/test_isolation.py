@@ -440,7 +440,7 @@ def test_why_tells_of_nothing_that_a_scope_may_not_see(rag: Rag, scope: str) -> 
         assert told.known == (allowed(entry, asker) or hidden)
 
 
-@pytest.mark.parametrize("tenant", sorted({str(scope.tenant) for scope in SCOPES.values()}))
+@pytest.mark.parametrize("tenant", ["acme", "ACME", "acme ", "%"])
 def test_what_an_operator_looks_at_is_one_tenants(rag: Rag, tmp_path: Path, tenant: str) -> None:
     """Who runs the installation takes out and verifies all of a tenant, hidden or owned by whomever, and no other's."""
     rag.tenants.export(tenant, tmp_path / "out.jsonl")

@@ -452,10 +452,8 @@ def wiped(desk: Desk, **chosen: Any) -> set[tuple[Any, ...]]:
     ("chosen", "expected"),
     [
         ({"tenant": GONE}, lambda row: row[3] == GONE),
-        ({"source": "ticket"}, lambda row: row[0] == "ticket"),
         ({"collection": "tickets", "tenant": STAYS}, lambda row: row[0] == "ticket" and row[3] == STAYS),
-        ({"collection": "docs"}, lambda row: row[0] == "file"),
-        ({"collection": "nothing"}, lambda _: False),
+        ({"source": "file", "collection": "docs"}, lambda row: row[0] == "file"),
         ({}, lambda _: True),
     ],
     ids=str,
