@@ -16,6 +16,7 @@ import contextlib
 import datetime as dt
 import json
 import logging
+import math
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -29,7 +30,7 @@ except ModuleNotFoundError as error:
     raise ImportError("The routes for FastAPI need the package fastapi: pip install 'oraclerag[fastapi]'.") from error
 
 from oraclerag.config import Settings
-from oraclerag.errors import InputError, MissingTenant, OracleRagError, UnknownSource
+from oraclerag.errors import InputError, MissingTenant, OracleRagError, ProviderError, UnknownSource
 from oraclerag.integrations import shown
 from oraclerag.log import event
 from oraclerag.rag import Rag
@@ -221,7 +222,9 @@ def _answered() -> Iterator[None]:
         yield
     except OracleRagError as error:
         status, detail = _told(error)
-        raise HTTPException(status, detail) from error
+        later = error.retry_after if isinstance(error, ProviderError) else None
+        headers = None if later is None else {"Retry-After": str(math.ceil(later))}
+        raise HTTPException(status, detail, headers=headers) from error
 
 
 def _told(error: OracleRagError) -> tuple[int, dict[str, Any]]:

@@ -26,7 +26,15 @@ from typer.testing import CliRunner
 from oraclerag import Rag, Scope
 from oraclerag.cli import app
 from oraclerag.config import SourceSettings
-from oraclerag.errors import ConfigurationError, ConnectionFailed, InputError, LoginFailed, MissingTenant, UnknownSource
+from oraclerag.errors import (
+    ConfigurationError,
+    ConnectionFailed,
+    InputError,
+    LoginFailed,
+    MissingTenant,
+    ProviderRateLimited,
+    UnknownSource,
+)
 from oraclerag.integrations import fastapi as routes
 from oraclerag.integrations.langchain import OracleRagRetriever
 from oraclerag.integrations.mcp import MAX_BYTES, NOTICE, Bounds, server
@@ -401,6 +409,8 @@ def test_what_the_asker_did_wrong_is_422(client: TestClient, path: str) -> None:
     [
         (UnknownSource("There is no source 'x'."), 422, {"code": "UNKNOWN_SOURCE", "message": "There is no source 'x'."}),
         (ConnectionFailed("db.internal:1521 does not answer."), 503, {"code": "CONNECTION_FAILED"}),
+        (ProviderRateLimited("Too much.", retry_after=2.5), 503, {"code": "PROVIDER_RATE_LIMITED"}),
+        (MissingTenant(), 500, {"code": "MISSING_TENANT"}),
     ],
 )  # fmt: skip
 def test_what_else_fails_is_told_by_its_code_alone(
@@ -414,6 +424,7 @@ def test_what_else_fails_is_told_by_its_code_alone(
     response = client.post(f"/rag/{path}", json={"question": "x"}, headers={"Authorization": "7"})
     assert response.status_code == status
     assert response.json() == {"detail": told}
+    assert response.headers.get("Retry-After") == ("3" if isinstance(error, ProviderRateLimited) else None)
 
 
 def test_what_fails_behind_the_first_words_is_an_event(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
