@@ -115,6 +115,11 @@ def switch(look: Look) -> Verdict:
     """Look whether a switch of models is under way, or was left half-way."""
     found = {str(setting): (value, age) for setting, value, age in look.rows(look.sql["second_model"])}
     model, age = found.get("second_model", (None, 0))
+    if found.get("second_state", (None, 0))[0] == "unfinished":
+        return warn(
+            "the second vector column is being made or dropped, or that was interrupted",
+            "Where nothing is at it, `oraclerag reembed --abort`.",
+        )
     if model is None:
         return ok("none is under way")
     days = float(age)

@@ -168,6 +168,7 @@ CASES = [
     Case(
         "model_switch", (SWITCH,), "warn", "OTHER_1 is being filled since 0.0 days", "reembed --model OTHER_1", (NO_SWITCH,)
     ),
+    Case("model_switch", (KEPT.replace("former", "unfinished"),), "warn", "interrupted", "reembed --abort", (NO_SWITCH,)),
     Case("model_switch", (SWITCH, KEPT), "ok", "OTHER_1 was in force until 0 days ago", "", (NO_SWITCH,)),
     Case(
         "model_switch", (SWITCH, KEPT, f"UPDATE RAG_SETTING SET UPDATED_AT = UPDATED_AT - INTERVAL '15' DAY{OF_SWITCH}"),
