@@ -11,7 +11,7 @@ import datetime as dt
 import functools
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import oracledb
@@ -29,6 +29,7 @@ __all__ = [
     "Database",
     "binary_order",
     "bind_types",
+    "committed",
     "driver_connection",
     "driver_types",
     "execute_counted",
@@ -78,7 +79,10 @@ _NEVER_CONNECTED = frozenset(
 _CONNECTION_ID = re.compile(r" \(CONNECTION_ID=[^)]*\)")
 _CLASS_OF = {code: cls for cls, codes in _CLASSES.items() for code in codes}
 
+_Value = TypeVar("_Value")
+
 _KEEPALIVE_MINUTES = 1
+_TRIES = 3  # of a transaction that meets a worker's in the other order (ORA-00060)
 
 INTERRUPTS = (KeyboardInterrupt, SystemExit)
 """What a signal raises, between any two steps: maybe in the middle of a call."""
@@ -451,6 +455,28 @@ def connect_arguments(settings: Settings) -> dict[str, Any]:
     return {**given, "expire_time": _KEEPALIVE_MINUTES}
 
 
+def committed(connection: oracledb.Connection, transaction: Callable[[], _Value]) -> _Value:
+    """Run a transaction on the toolkit's own tables and commit it; gives what it gives.
+
+    One that meets a worker's in the other order is rolled back and run again, from its beginning; the third time
+    Contention is raised.
+    """
+    attempt = 1
+    while True:
+        try:
+            result = transaction()
+            with own_tables():
+                connection.commit()
+        except errors.Contention:
+            with own_tables():
+                connection.rollback()
+            if attempt == _TRIES:
+                raise
+            attempt += 1
+        else:
+            return result
+
+
 def execute_counted(
     cursor: oracledb.Cursor,
     statement: str,
@@ -472,8 +498,6 @@ def execute_counted(
     cursor.executemany(None, list(rows), arraydmlrowcounts=True)
     return list(cursor.getarraydmlrowcounts())
 
-
-_Value = TypeVar("_Value")
 
 _MAX_LISTED = 1000  # ORA-01795; later releases take more
 

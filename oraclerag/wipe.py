@@ -16,7 +16,7 @@ from typing import Any
 import oracledb
 
 from oraclerag import counts, log
-from oraclerag.database import Database, in_list, own_tables, parts
+from oraclerag.database import Database, committed, in_list, own_tables, parts
 from oraclerag.errors import Contention, InputError
 from oraclerag.records import NO_TENANT, WipedSource, WipeReport
 from oraclerag.security import require_unrestricted
@@ -29,7 +29,6 @@ _log = logging.getLogger(__name__)
 SLICE = 500
 """Entities of one transaction."""
 
-_TRIES = 3  # of a slice that meets a worker in the other order (ORA-00060)
 _INTERVAL = 0.5  # seconds between two looks at what workers hold
 
 
@@ -155,23 +154,13 @@ class _Wipe:
 
     def _slice(self, ids: Sequence[int]) -> list[int]:
         """Empty those that nobody holds; gives the others. A deadlock with a worker is tried again."""
-        attempt = 1
-        while True:
-            try:
-                with self._connection.cursor() as cursor, own_tables():
-                    locked, enqueued = self._transaction(cursor, ids)
-                    self._connection.commit()
-            except Contention:
-                with own_tables():
-                    self._connection.rollback()
-                if attempt == _TRIES:
-                    raise
-                attempt += 1
-            else:
-                self.done += len(locked)
-                self.enqueued += enqueued
-                return [one for one in ids if one not in locked]
+        with self._connection.cursor() as cursor:
+            locked, enqueued = committed(self._connection, lambda: self._transaction(cursor, ids))
+        self.done += len(locked)
+        self.enqueued += enqueued
+        return [one for one in ids if one not in locked]
 
+    @own_tables()
     def _transaction(self, cursor: oracledb.Cursor, ids: Sequence[int]) -> tuple[set[int], int]:
         listed, binds = in_list(ids)
         cursor.arraysize = cursor.prefetchrows = SLICE + 1

@@ -13,8 +13,8 @@ from typing import Any
 
 import oracledb
 
-from oraclerag.database import Database, code_of, own_tables
-from oraclerag.errors import Contention, PrivilegeMissing, StatementFailed
+from oraclerag.database import Database, code_of, committed, own_tables
+from oraclerag.errors import PrivilegeMissing, StatementFailed
 from oraclerag.queue.choice import Choice
 from oraclerag.statements import Statements
 
@@ -23,7 +23,6 @@ __all__ = ["PurgeReport", "RetryReport", "compact", "purge", "retry"]
 SLICE = 10_000
 """Rows of one transaction."""
 
-_TRIES = 3  # of a slice that meets a worker in the other order (ORA-00060)
 _BUSY = "ORA-00054"
 _NO_INDEX = "ORA-01418"
 _DEAD = "d.STATE = 'DEAD'"
@@ -183,18 +182,10 @@ class _Slices:
 
     def _once(self, cursor: oracledb.Cursor, statement: str, binds: Mapping[str, Any]) -> int:
         """Run a slice; one that was a deadlock with a worker that settles the same rows is run again."""
-        attempt = 1
-        while True:
-            try:
-                with own_tables():
-                    cursor.execute(statement, dict(binds))
-                    touched = cursor.rowcount
-                    self._connection.commit()
-            except Contention:
-                with own_tables():
-                    self._connection.rollback()
-                if attempt == _TRIES:
-                    raise
-                attempt += 1
-            else:
-                return touched
+
+        @own_tables()
+        def transaction() -> int:
+            cursor.execute(statement, dict(binds))
+            return cursor.rowcount
+
+        return committed(self._connection, transaction)

@@ -9,8 +9,8 @@ from typing import Any
 
 import oracledb
 
-from oraclerag.database import Database, own_tables
-from oraclerag.errors import Contention, InputError
+from oraclerag.database import Database, committed, own_tables
+from oraclerag.errors import InputError
 from oraclerag.searches.read import of_tenant
 from oraclerag.statements import Statements
 
@@ -18,8 +18,6 @@ __all__ = ["SLICE", "SearchPurge", "purge"]
 
 SLICE = 10_000
 """Logged searches of one transaction."""
-
-_TRIES = 3  # of a slice
 
 # What was cleared is not cleared again, so that the counts are those of what was there.
 _HAS_TEXT = (
@@ -92,20 +90,13 @@ def purge(
 
 def _slice(connection: oracledb.Connection, texts: Sequence[str], binds: Mapping[str, Any]) -> list[int]:
     """Run the statements of a slice and commit; one that met a worker in the other order (ORA-00060) is run again."""
-    attempt = 1
-    while True:
-        try:
-            with connection.cursor() as cursor, own_tables():
-                counts = []
-                for text in texts:
-                    cursor.execute(text, dict(binds))
-                    counts.append(cursor.rowcount)
-                connection.commit()
-        except Contention:
-            with own_tables():
-                connection.rollback()
-            if attempt == _TRIES:
-                raise
-            attempt += 1
-        else:
-            return counts
+
+    def transaction() -> list[int]:
+        with connection.cursor() as cursor, own_tables():
+            counts = []
+            for text in texts:
+                cursor.execute(text, dict(binds))
+                counts.append(cursor.rowcount)
+        return counts
+
+    return committed(connection, transaction)

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import oracledb
 
 from oraclerag import counts, log, queue
-from oraclerag.database import Database, driver_types, in_list, own_tables, parts, translated
+from oraclerag.database import Database, committed, driver_types, in_list, own_tables, parts, translated
 from oraclerag.errors import ConfigurationError, Contention, InputError, SourceError, StatementFailed
 from oraclerag.records import NO_TENANT, RemovalReport
 from oraclerag.searches import clear_tenant
@@ -39,7 +39,6 @@ SLICE = 500
 _Result = TypeVar("_Result")
 
 _TAKEN_IN = (("RAG_FILE", "FILE_ID"), ("RAG_RESOLUTION", "RESOLUTION_ID"))
-_TRIES = 3  # of a slice that meets a worker in the other order (ORA-00060)
 _INTERVAL = 0.5  # seconds between two looks at what workers hold
 
 
@@ -223,23 +222,14 @@ class _Removal:
             after = self._tried(functools.partial(self._some_rows, after))
 
     def _tried(self, transaction: Callable[[], _Result]) -> _Result:
-        """Run a transaction and commit; one that is a deadlock with a worker is run again."""
-        attempt = 1
-        while True:
-            counted, announced = Counter(self.deleted), self.announced
-            try:
-                result = transaction()
-                with own_tables():
-                    self._connection.commit()
-            except Contention:
-                with own_tables():
-                    self._connection.rollback()
-                self.deleted, self.announced = counted, announced
-                if attempt == _TRIES:
-                    raise
-                attempt += 1
-            else:
-                return result
+        """Run a transaction and commit; one that is a deadlock with a worker is run again, and counted once."""
+        counted, announced = Counter(self.deleted), self.announced
+
+        def again() -> _Result:
+            self.deleted, self.announced = Counter(counted), announced
+            return transaction()
+
+        return committed(self._connection, again)
 
     def _some_entities(self, ids: Sequence[int]) -> int:
         with self._connection.cursor() as cursor:
