@@ -249,6 +249,11 @@ class Demo:
             self.screen.write(f"{answer.text}\n\n{answer.references}")
         self.record["answer"] = [str(citation.source) for citation in answer.citations]
         self._must(bool(answer.citations), "The answer cites nothing.")
+        self._step("Every answer is in the log of searches", "oraclerag searches list --manager")
+        logged = self.rag.searches.list(scope=_MANAGER, limit=1)[0]
+        self._must(logged.search_id == answer.search_id, "The answer is not in the log.")
+        what = f"{logged.found} hits, {logged.cited} sentences that cite one, by {logged.generator}"
+        self._facts({f"{logged.kind} {logged.search_id}": f"{logged.outcome}: {what}, {logged.seconds or 0:.2f} s"})
 
     def _how_to_go_on(self, story: application.Story) -> None:
         self._step("How to go on", None)
