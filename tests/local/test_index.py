@@ -206,9 +206,9 @@ def test_where_another_process_builds_it_first_its_index_is_given(rag: Rag, monk
     fill(rag, [Entry(str(n), f"text {n}") for n in range(20)])
     look = state.look
 
-    def unseen(connection: oracledb.Connection, schema: str) -> index.IndexStatus:
+    def unseen(connection: oracledb.Connection, schema: str, column: str | None = None) -> index.IndexStatus:
         monkeypatch.setattr(building, "look", look)
-        return dataclasses.replace(look(connection, schema), state=None)
+        return dataclasses.replace(look(connection, schema, column), state=None)
 
     built = rag.build_index(force=True)
     first = _object(rag)
