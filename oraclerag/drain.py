@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import oracledb
 
 from oraclerag import in_force, log, schema, telemetry
-from oraclerag.batch import Provided, Tally, WorkerState, groups, refusal, tell, tell_failed, tell_paused, tell_written
+from oraclerag.batch import Provided, Tally, WorkerState, refusal, tell, tell_failed, tell_paused, tell_written
 from oraclerag.chunk import Limits
 from oraclerag.claim import Claim, Postponed, Queue
 from oraclerag.config import Settings
@@ -43,7 +43,7 @@ from oraclerag.errors import (
 )
 from oraclerag.http_client import Attempts
 from oraclerag.in_force import InForce
-from oraclerag.merge import SLICE, Merge, Write
+from oraclerag.merge import SLICE, Merge, Write, groups
 from oraclerag.model.active import ActiveModel, active_model, second_model
 from oraclerag.model.external import Embedder, configured_name
 from oraclerag.records import Claimed, DrainReport, SourceKey, fingerprint_half

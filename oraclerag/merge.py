@@ -21,7 +21,7 @@ from oraclerag.model.active import ActiveModel
 from oraclerag.records import Chunk, Claimed, Document, Held, fingerprint_half
 from oraclerag.statements import Statements, quoted
 
-__all__ = ["SLICE", "Merge", "Merged", "Write", "rights_row", "text_hash"]
+__all__ = ["SLICE", "Merge", "Merged", "Write", "groups", "rights_row", "text_hash"]
 
 SLICE = 256
 """Chunks that one transaction writes and embeds; a document with more is put together out of sight before."""
@@ -318,6 +318,20 @@ _KINDS = {
     "metadata": oracledb.DB_TYPE_JSON,
     "body": oracledb.DB_TYPE_LONG,
 }
+
+
+def groups(writes: Sequence[Write]) -> list[list[Write]]:
+    """Put writes together until they have a slice of chunks; a longer document stands alone."""
+    found: list[list[Write]] = []
+    size = 0
+    for write in writes:
+        chunks = max(len(write.chunks), 1)
+        if not found or size + chunks > SLICE:
+            found.append([])
+            size = 0
+        found[-1].append(write)
+        size += chunks
+    return found
 
 
 def _same(write: Write, before: Held) -> bool:
