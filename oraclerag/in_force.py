@@ -25,7 +25,8 @@ class InForce:
     """One reading of RAG_SETTING: per source the first half of a fingerprint, and why it is paused.
 
     ``second_model`` and ``second_column`` are those beside it while models are switched: workers write both.
-    ``revision`` is that of the tables; None while a migration has not ended.
+    Neither is said where one is missing: a column that is being made or dropped. ``revision`` is that of the tables;
+    None while a migration has not ended.
     """
 
     model: str | None
@@ -44,14 +45,16 @@ def read(connection: oracledb.Connection, schema: str) -> InForce:
         cursor.arraysize = cursor.prefetchrows = 200
         cursor.execute(Statements("in_force", schema)["read"])
         found = {(scope, setting): value for scope, setting, value in cursor if value is not None}
+    second = (found.get(("*", "second_model")), found.get(("*", "second_column")))
+    second_model, second_column = second if None not in second else (None, None)
     return InForce(
         model=found.get(("*", "model")),
         column=found.get(("*", "vector_column")),
         fingerprints={scope: value for (scope, setting), value in found.items() if setting == "fingerprint"},
         paused={scope: value for (scope, setting), value in found.items() if setting == "paused"},
         revision=found.get(("*", "revision")),
-        second_model=found.get(("*", "second_model")),
-        second_column=found.get(("*", "second_column")),
+        second_model=second_model,
+        second_column=second_column,
     )
 
 

@@ -75,7 +75,9 @@ def reembed(
                 work.fill(model, pause=pause, allow_truncation=allow_truncation, said=screen.say, on_progress=told)
             comparison = _compared(screen, rag, tenant, sample)
             withheld = min_recall is not None and (comparison is None or (comparison.recall or 0.0) < min_recall)
-            found = work.switch() if switch and not withheld else work.status()
+            found = work.status()
+            if found.state == "filling" and switch and not withheld:  # not where what was missing was made up for
+                found = work.switch()
         elif rollback:
             found = work.rollback()
         elif finish:
@@ -109,7 +111,7 @@ def _show(screen: Output, found: ModelSwitch, comparison: ModelComparison | None
         screen.data({**record(found), "comparison": comparison})
         return
     facts = {"in force": f"{found.model} in {found.column}"}
-    if found.state is not None:
+    if found.second_model is not None and found.state != "unfinished":
         what = "to come" if found.state == "filling" else "before, kept"
         facts[what] = f"{found.second_model} in {found.second_column}: {found.filled:,} of {found.chunks:,} chunks"
     if comparison is not None and comparison.overlap is not None:
@@ -121,5 +123,5 @@ def _show(screen: Output, found: ModelSwitch, comparison: ModelComparison | None
     screen.facts(facts)
     if found.next_step is not None:
         screen.say(f"Next: {found.next_step}")
-    elif found.second_model is None:
+    else:
         screen.say("No switch is under way.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -21,7 +22,18 @@ from oraclerag.model.verify import verify_model
 from oraclerag.reembed.compare import ModelComparison, compare
 from oraclerag.reembed.fill import fill, require_still
 from oraclerag.reembed.provided import fill_provided
-from oraclerag.reembed.state import ModelSwitch, begin, forget, read, required, swap
+from oraclerag.reembed.state import (
+    ModelSwitch,
+    State,
+    begin,
+    claim,
+    forget,
+    forget_all,
+    read,
+    required,
+    swap,
+    wait_for_writers,
+)
 from oraclerag.scope import Scope
 from oraclerag.security import require_unrestricted
 from oraclerag.source import Source, model_mark
@@ -163,7 +175,10 @@ class Reembedding:
         return self._end("former", "Finishing", said)
 
     def abort(self, *, said: Said = lambda _: None) -> ModelSwitch:
-        """Give up a switch that has not been made: the second column goes, with its index."""
+        """Give up a switch that has not been made: the second column goes, with its index.
+
+        So goes what an interrupted beginning, finish or abort has left.
+        """
         return self._end("filling", "Giving up", said)
 
     def _begun(self, connection: oracledb.Connection, name: str, *, allow_truncation: bool, said: Said) -> ActiveModel:
@@ -183,7 +198,9 @@ class Reembedding:
                 hint=f"Go by way of a model inside the database; or `oraclerag model use {model.name} --rebuild`, then "
                 f"`oraclerag reindex`, with a gap.",
             )
-        if found.state == "former":
+        if found.state == "unfinished":
+            raise InputError("A column of a switch of models is being made or dropped.", hint=found.next_step)
+        if found.state == "former" and model.physical_name != found.second_model:
             raise InputError(f"The switch to {found.model} is not finished.", hint=f"End it first: {found.next_step}")
         if model.physical_name == now.physical_name:
             raise InputError(f"{model.physical_name} is the model in force already.")
@@ -200,7 +217,14 @@ class Reembedding:
             )
         if found.second_model is None:
             column = other_column(now.column)
-            self._make_column(connection, column, model.dimensions)
+            claim(connection, schema, column)
+            try:
+                self._make_column(connection, column, model.dimensions)
+            except BaseException:
+                with contextlib.suppress(oracledb.Error):  # the connection may be what failed; --abort finds the rest
+                    connection.rollback()
+                    forget_all(connection, schema)
+                raise
             begin(connection, schema, model.physical_name, column)
             said(f"The column {column} is there; workers write both from now on.")
         coming = second_model(connection, schema)
@@ -209,19 +233,19 @@ class Reembedding:
 
     def _make_column(self, connection: oracledb.Connection, column: str, dimensions: int) -> None:
         """Make the column anew: nobody knows what one that an interrupted call left holds."""
-        schema, texts = self._database.schema, statements(self._database.schema)
-        with own_tables(), connection.cursor() as cursor:
-            there = vector_dimensions(cursor, schema, column) is not None
-        if there:
-            self._drop_column(connection, column)
+        texts = statements(self._database.schema)
+        self._drop_column(connection, column)
         index.run(connection, texts.with_names("add_column", column=column, type=f"VECTOR({dimensions}, FLOAT32)"))
 
     def _drop_column(self, connection: oracledb.Connection, column: str) -> None:
         schema, texts = self._database.schema, statements(self._database.schema)
         with own_tables(), index.unhurried(connection):
-            if index.look(connection, schema, column).exists:
-                index.run(connection, index.drop(schema, column))
-            index.run(connection, texts.with_names("drop_column", column=column))
+            with connection.cursor() as cursor:
+                there = vector_dimensions(cursor, schema, column) is not None
+            if there:
+                if index.look(connection, schema, column).exists:
+                    index.run(connection, index.drop(schema, column))
+                index.run(connection, texts.with_names("drop_column", column=column))
             in_force.remove(connection, schema, "*", index.setting_of(column))
             connection.commit()
 
@@ -230,11 +254,20 @@ class Reembedding:
         with self._database.connect() as connection:
             refuse_open_transaction(connection, "A switch of models")
             require_unrestricted(connection, schema, "Who switches the model")
+            coming = second_model(connection, schema)
+            if coming is not None and coming.provider is not None:
+                wait_for_writers(connection, schema)  # who goes without its vectors may be about to commit
             if state == "filling":
-                found = required(connection, schema, "filling", "The switch")
+                found = required(connection, schema, "filling", "The switch", alone=True)
             else:
-                found = required(connection, schema, "former", "The way back")
+                found = required(connection, schema, "former", "The way back", alone=True)
+            if coming is None or found.second_model != coming.physical_name:
+                with own_tables():
+                    connection.rollback()
+                raise InputError("Another process has begun a switch of models.", hint=found.next_step)
             if not found.complete:
+                with own_tables():
+                    connection.rollback()
                 raise InputError(
                     f"{found.chunks - found.filled:,} of {found.chunks:,} chunks have no vector of "
                     f"{found.second_model}.",
@@ -244,17 +277,19 @@ class Reembedding:
             swap(connection, schema, found, mark, "former" if state == "filling" else "filling")
             return read(connection, schema)
 
-    def _end(self, state: str, doing: str, said: Said) -> ModelSwitch:
+    def _end(self, state: State, doing: str, said: Said) -> ModelSwitch:
         schema = self._database.schema
         with self._database.connect() as connection:
             refuse_open_transaction(connection, "A switch of models")
             require_unrestricted(connection, schema, "Who switches the model")
-            found = required(connection, schema, "former" if state == "former" else "filling", doing)
-            column = found.second_column
-            assert column is not None  # noqa: S101 - `required` has looked
+            found = read(connection, schema, count=False, alone=True)
+            if found.state != "unfinished":
+                required(connection, schema, state, doing, count=False)
+            column = other_column(found.column)
             forget(connection, schema)
             said(f"Dropping {column} with {index_name(column)}: RAG_CHUNK is locked against changes meanwhile.")
             self._drop_column(connection, column)
+            forget_all(connection, schema)
             return read(connection, schema)
 
     def _both(self, connection: oracledb.Connection) -> tuple[ActiveModel, ActiveModel | None]:

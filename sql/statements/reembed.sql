@@ -4,7 +4,15 @@
 SELECT SETTING, SETTING_VALUE FROM /*schema*/RAG_SETTING
 WHERE SCOPE_NAME = '*' AND SETTING IN ('model', 'vector_column', 'vectors_as', 'second_model', 'second_column', 'second_state', 'second_done')
 
+-- name: alone
+-- Whoever changes what a switch says reads it behind this lock; it goes with the commit.
+SELECT SETTING_VALUE FROM /*schema*/RAG_SETTING WHERE SCOPE_NAME = '*' AND SETTING = 'model' FOR UPDATE
+
 -- name: forget
+-- The column's name stays until the column is gone.
+DELETE FROM /*schema*/RAG_SETTING WHERE SCOPE_NAME = '*' AND SETTING IN ('second_model', 'second_done')
+
+-- name: forget_all
 DELETE FROM /*schema*/RAG_SETTING
 WHERE SCOPE_NAME = '*' AND SETTING IN ('second_model', 'second_column', 'second_state', 'second_done')
 

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from oraclerag import Rag, Scope, in_force
+from oraclerag import Rag, Scope, in_force, index
 from oraclerag.cli import app
 from oraclerag.errors import ConfigurationError, InputError, ModelError, ModelNotActive
 from oraclerag.merge import Merge
 from oraclerag.model.installed import drop_model
 from oraclerag.model.load import load_model
 from oraclerag.model.use import use_model
+from oraclerag.reembed import state
 from oraclerag.testing import tiny_model
 from tests.local.conftest import Account
 from tests.local.write_path.tracker import Tracker, open_tracker
@@ -364,3 +365,138 @@ def test_a_comparison_sees_one_tenant_alone(own: Tracker, rag: Rag) -> None:
     own.sql("UPDATE RAG_CHUNK SET TENANT_ID = 'other' WHERE SOURCE_ID <> '1'")
     own.connection.commit()
     assert rag.reembedding.compare(scope=MANAGER, questions=["late"], k=5).overlap == 1  # the one chunk of this tenant
+
+
+def state_of(own: Tracker) -> dict[str, str]:
+    return {name: value for name, value in names(own).items() if name.startswith("second_")}
+
+
+class Killed(BaseException):
+    """The process ended here."""
+
+
+@pytest.mark.parametrize("step", ["forget", "index", "column"])
+@pytest.mark.parametrize("ending", ["abort", "finish"])
+def test_an_end_that_was_interrupted_is_done_again(
+    own: Tracker, rag: Rag, monkeypatch: pytest.MonkeyPatch, ending: str, step: str
+) -> None:
+    """A column nobody writes any more is known by name until it is gone, and no other switch begins over it."""
+    rag.build_index(force=True)
+    rag.reembedding.fill(NEW)
+    if ending == "finish":
+        rag.reembedding.switch()
+    kept = names(own)["vector_column"]
+    run = index.run
+
+    def killed(connection: Any, statement: str) -> None:
+        if step == "index":
+            raise Killed
+        run(connection, statement)
+        if step == "column" and "DROP COLUMN" in statement:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        if step == "forget":  # a writer that does not end within half a minute
+            patch.setattr("oraclerag.reembed.state.wait_for_writers", lambda *_: (_ for _ in ()).throw(Killed))
+        else:
+            patch.setattr(index, "run", killed)
+        with pytest.raises(Killed):
+            getattr(rag.reembedding, ending)()
+    found = rag.reembedding.status()
+    assert (found.state, found.complete, "--abort" in (found.next_step or "")) == ("unfinished", False, True)
+    with pytest.raises(InputError, match="being made or dropped"):
+        rag.reembedding.fill("TINY" if ending == "finish" else NEW)
+    own.sql("UPDATE task SET title = 'Renamed' WHERE id = 3")
+    own.connection.commit()
+    own.enqueue(3)
+    in_force_now = NEW if ending == "finish" else "TINY"
+    with Rag(dataclasses.replace(own.settings, embedding_model=in_force_now)) as later:
+        assert later.drain().embedded == 1
+        assert later.search("late", scope=MANAGER).hits
+    getattr(rag.reembedding, ending)()
+    assert (columns(own), state_of(own)) == ({kept}, {})
+    assert farthest(own, kept, names(own)["model"], "passage: " if ending == "finish" else "") < 1e-6
+
+
+def test_a_beginning_that_was_interrupted_is_given_up(own: Tracker, rag: Rag, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = names(own)
+    with monkeypatch.context() as patch:
+        patch.setattr("oraclerag.reembed.run.begin", lambda *_: (_ for _ in ()).throw(Killed))
+        with pytest.raises(Killed):
+            rag.reembedding.fill(NEW)
+    assert columns(own) == {"EMBEDDING", "EMBEDDING_2"}
+    assert rag.reembedding.abort().state is None
+    assert (columns(own), names(own)) == ({"EMBEDDING"}, before)
+    with monkeypatch.context() as patch:
+        patch.setattr(index, "run", lambda *_: (_ for _ in ()).throw(Killed))
+        with pytest.raises(Killed):
+            rag.reembedding.fill(NEW)
+    assert (columns(own), names(own)) == ({"EMBEDDING"}, before)
+
+
+def test_of_two_that_begin_one_is_refused(own: Tracker, rag: Rag, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the column that one has filled with its model's vectors became the other's."""
+    with Rag(own.settings) as other:
+
+        def meanwhile(connection: Any, schema: str, column: str) -> None:
+            with monkeypatch.context() as patch:
+                patch.setattr("oraclerag.reembed.run.claim", state.claim)
+                other.reembedding.fill(NEW)
+            state.claim(connection, schema, column)
+
+        monkeypatch.setattr("oraclerag.reembed.run.claim", meanwhile)
+        with pytest.raises(InputError, match="Another process has begun"):
+            rag.reembedding.fill(NEW)
+    assert rag.reembedding.status().complete
+    assert_both(own)
+
+
+def test_nothing_is_switched_to_that_another_process_gives_up(
+    own: Tracker, rag: Rag, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rag.reembedding.fill(NEW)
+    refused: list[str] = []
+
+    def meanwhile(*args: Any) -> None:
+        with Rag(own.settings) as other:  # it has forgotten the second model, and not dropped the column yet
+            try:
+                other.reembedding.switch()
+            except InputError as error:
+                refused.append(error.message)
+        forgotten(*args)
+
+    forgotten = index.run
+    monkeypatch.setattr(index, "run", meanwhile)
+    rag.reembedding.abort()
+    assert refused[0].startswith("The switch needs a model that is to come")
+    assert columns(own) == {"EMBEDDING"} == {names(own)["vector_column"]}
+
+
+@pytest.mark.parametrize("left", ["second_model", "second_column"])
+def test_settings_of_which_half_is_missing_stop_no_worker(own: Tracker, rag: Rag, left: str) -> None:
+    rag.reembedding.fill(NEW)
+    gone = "second_column" if left == "second_model" else "second_model"
+    own.sql(f"DELETE FROM RAG_SETTING WHERE SETTING = '{gone}'")
+    own.sql("UPDATE task SET title = 'Renamed' WHERE id = 3")
+    own.connection.commit()
+    own.enqueue(3)
+    assert own.drain_all().embedded == 1
+    assert rag.reembedding.status().state == "unfinished"
+    with pytest.raises(InputError, match="being made or dropped"):
+        rag.reembedding.fill(NEW)
+    rag.reembedding.abort()
+    assert (columns(own), state_of(own)) == ({"EMBEDDING"}, {})
+
+
+def test_what_the_model_before_lacks_is_made_up_for(own: Tracker, rag: Rag) -> None:
+    """Else there were no way back to it."""
+    rag.reembedding.fill(NEW)
+    rag.reembedding.switch()
+    own.sql("UPDATE RAG_CHUNK SET EMBEDDING = NULL WHERE SOURCE_ID = '2'")
+    own.connection.commit()
+    with pytest.raises(InputError, match="1 of 5 chunks have no vector"):
+        rag.reembedding.rollback()
+    found = rag.reembedding.fill("TINY")
+    assert (found.state, found.complete) == ("former", True)
+    assert_both(own)
+    assert rag.reembedding.rollback().state == "filling"
