@@ -84,7 +84,7 @@ def audit(
         if sample is None:
             report = run.whole(on_progress)
         else:
-            seed = seed if seed is not None else random.randrange(2**32)  # noqa: S311 - a sample, no secret
+            seed = seed if seed is not None else random.randrange(2**32)  # noqa: S311 - a sample, no secret  # nosec B311
             report = run.sample(sample, seed, on_progress)
     return dataclasses.replace(report, seconds=time.monotonic() - began)
 

@@ -52,7 +52,7 @@ def estimate(
     :func:`backfill` does, but for Contention: this is in nobody's way.
     """
     tenant = source.narrowed(tenant)
-    seed = seed if seed is not None else random.randrange(2**32)  # noqa: S311 - a sample, no secret
+    seed = seed if seed is not None else random.randrange(2**32)  # noqa: S311 - a sample, no secret  # nosec B311
     with database.connect() as connection:
         require_unrestricted(connection, database.schema, "A backfill")
         model = active_model(connection, database.schema, configured=configured_name(settings))

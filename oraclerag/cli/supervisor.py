@@ -57,7 +57,7 @@ class _Stop(Protocol):
 def start(command: Sequence[str]) -> Process:
     """Start a worker, in a session of its own, so that a Ctrl-C reaches it once, from its parent."""
     environment = {name: value for name, value in os.environ.items() if name != "NOTIFY_SOCKET"}
-    return subprocess.Popen(command, start_new_session=True, env=environment)  # noqa: S603 - our own command
+    return subprocess.Popen(command, start_new_session=True, env=environment)  # noqa: S603 - our own command  # nosec B603
 
 
 @dataclass(slots=True)

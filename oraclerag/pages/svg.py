@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-import xml.etree.ElementTree as ET
+import xml.etree.ElementTree as ET  # makes XML, reads none  # nosec B405
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

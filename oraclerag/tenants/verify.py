@@ -126,7 +126,7 @@ def _isolation(connection: oracledb.Connection, place: Place, tenant: str) -> tu
 
 def _others(connection: oracledb.Connection, place: Place, tenant: str) -> list[str]:
     """Give some other tenants, and one that there is not."""
-    seed = random.randrange(2**32)  # noqa: S311 - a sample, no secret
+    seed = random.randrange(2**32)  # noqa: S311 - a sample, no secret  # nosec B311
     with connection.cursor() as cursor, own_tables():
         statement = Statements("tenants", place.database.schema)["others"]
         cursor.execute(statement, tenant_id=tenant, seed=seed, how_many=OTHERS)

@@ -153,7 +153,7 @@ class Cluster:
             shutil.chown(scratch, server.system_user)
         command = [str(server.bin_path / "initdb"), "--no-sync", "--auth=trust", "--encoding=utf8"]
         command += ["-U", server.postgres_user, "-D", str(scratch)]
-        made = subprocess.run(command, check=False, capture_output=True, text=True, user=server.system_user)  # noqa: S603
+        made = subprocess.run(command, check=False, capture_output=True, text=True, user=server.system_user)  # noqa: S603 - a list, no shell  # nosec B603
         if made.returncode:
             shutil.rmtree(scratch, ignore_errors=True)
             raise RuntimeError(f"PostgreSQL cannot make its files in {scratch}. {_reasons(made.stderr)}")
