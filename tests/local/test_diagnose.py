@@ -250,19 +250,19 @@ def test_cases_leave_this_machine_only_where_they_may(
     rag: Rag, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(OverHttp, "local", property(lambda _: False))
-    keep(rag, "ORA-01691", {"validated_by": "ana", "title": "Case XYZZY"})
+    keep(rag, "ORA-01693", {"validated_by": "ana", "title": "Case XYZZY"})
     note = tmp_path / "lob.md"
-    note.write_text("XYZZY says of ORA-01691 that a LOB cannot grow.")
+    note.write_text("XYZZY says of ORA-01693 that a LOB cannot grow.")
     rag.ingest(note, kind="docs")
     rag.work(once=True)
     with fake_llm(Reply(completion("I do not know."), headers=JSON)) as server, over_http(rag, server.url) as asking:
-        may = asking.diagnose(alert("ORA-01691"), scope=MAIN)
+        may = asking.diagnose(alert("ORA-01693"), scope=MAIN)
         assert json.dumps(server.asked).count("XYZZY") >= 2
         server.asked.clear()
         stays = dataclasses.replace(asking.settings, files_egress=False, resolutions_egress=False)
         with Rag(stays) as staying:
-            found = staying.diagnose(alert("ORA-01691"), scope=MAIN)
-            answer = staying.ask("ORA-01691", scope=MAIN, codes=["ORA-01691"])
+            found = staying.diagnose(alert("ORA-01693"), scope=MAIN)
+            answer = staying.ask("ORA-01693", scope=MAIN, codes=["ORA-01693"])
     assert server.asked == []
     assert (may.path.outcome, found.path.outcome, answer.outcome) == ("answered", "no_grounds", "no_grounds")
     assert keys(found.cases) == keys(may.cases)

@@ -456,7 +456,7 @@ def wiped(desk: Desk, **chosen: Any) -> set[tuple[Any, ...]]:
         ({"source": "file", "collection": "docs"}, lambda row: row[0] == "file"),
         ({}, lambda _: True),
     ],
-    ids=str,
+    ids=["a tenant", "a collection of a tenant", "a collection of a source", "everything"],
 )
 def test_a_wipe_takes_what_was_chosen_and_a_backfill_brings_it_back(
     whole: Desk, chosen: dict[str, Any], expected: Callable[[tuple[Any, ...]], bool]

@@ -98,7 +98,8 @@ def test_searched_for_is_what_was_searched_for_then() -> None:
 
     options = {"k": 3, "since": "2026-01-31", "until": "2026-01-31T10:00:00+02:00", "prompt": {"max_chunks": 2}}
     scope = Scope(tenant="main")
-    for texts in ({}, {"standalone": "Why so?"}, {"standalone": "Why so?", "reduced": "so"}):
+    # what was searched for is kept wherever it is not the question itself
+    for texts in ({}, {"standalone": "Why so?", "reduced": "Why so?"}, {"standalone": "Why so?", "reduced": "so"}):
         run(logged([], options=options, **texts), scope, search, search, answer=False, log=True)  # type: ignore[arg-type]
     run(logged([], question=None, options={"vector": [0.5]}), scope, search, search, answer=False, log=False)  # type: ignore[arg-type]
     assert [question for question, _ in asked] == ["Why?", "Why so?", "so", ""]
