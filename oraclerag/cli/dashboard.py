@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from oraclerag.console import Output
     from oraclerag.status import StatusReport
 
-__all__ = ["show"]
+__all__ = ["show", "show_sources"]
 
 _LANES = 5  # of those that are late
 
@@ -46,6 +46,11 @@ def show(screen: Output, report: StatusReport, before: StatusReport | None) -> N
             ((lag.lane, lag.tenant or "-", f"{lag.rows:,}", span(lag.age)) for lag in queue.lag[:_LANES]),
             right=("rows", "lag"),
         )
+    show_sources(screen, report)
+
+
+def show_sources(screen: Output, report: StatusReport) -> None:
+    """Print what the index has of each source, if there is one."""
     if report.sources:
         screen.table(
             ("source", "entities", "chunks", "last indexed (UTC)", "state"),

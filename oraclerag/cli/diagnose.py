@@ -17,6 +17,7 @@ from oraclerag.cli.options import (
     MinScore,
     Module,
     Owner,
+    Script,
     Tenant,
     opened,
     output,
@@ -44,9 +45,7 @@ def diagnose(
     env: Environment = None,
     module: Module = None,
     erp_version: ErpVersion = None,
-    script: Annotated[
-        str | None, typer.Option("--script", metavar="ID", help="What reported it, such as SYS-03.")
-    ] = None,
+    script: Script = None,
     owner: Owner = None,
     group: Groups = None,
     manager: Manager = False,

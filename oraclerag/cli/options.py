@@ -42,11 +42,14 @@ __all__ = [
     "Order",
     "Owner",
     "Prefer",
+    "Script",
     "Since",
     "SourceName",
     "SourceNames",
     "Tenant",
     "Until",
+    "Wait",
+    "Yes",
 ]
 
 FAILED = 1
@@ -96,7 +99,12 @@ Hybrid = Annotated[bool, typer.Option("--hybrid", help="The question's words cou
 Environment = Annotated[str | None, typer.Option("--env", metavar="ID", help="The environment, such as PROD-US-01.")]
 Module = Annotated[str | None, typer.Option("--module", metavar="NAME", help="The module, such as AP.")]
 ErpVersion = Annotated[str | None, typer.Option("--erp-version", metavar="TEXT", help='Such as "EBS R12.2.10".')]
+Script = Annotated[str | None, typer.Option("--script", metavar="ID", help="What reported it, such as SYS-03.")]
 DocId = Annotated[str | None, typer.Option("--doc-id", metavar="ID", help="Oracle's document, such as 1082394.1.")]
+
+# What takes away.
+Wait = Annotated[float, typer.Option("--wait", metavar="SECONDS", help="How long to wait for what workers hold.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do it; without, only what would go is shown.")]
 
 
 def output(json: bool) -> Output:

@@ -17,6 +17,7 @@ from oraclerag.cli.options import (
     Manager,
     Module,
     Owner,
+    Script,
     Tenant,
     confirmed,
     moment,
@@ -64,9 +65,7 @@ def add(
     env: Environment = None,
     module: Module = None,
     erp_version: ErpVersion = None,
-    script: Annotated[
-        str | None, typer.Option("--script", metavar="ID", help="What reported it, such as SYS-03.")
-    ] = None,
+    script: Script = None,
     validated_by: By = None,
     at: At = None,
     collection: Annotated[

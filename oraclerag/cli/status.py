@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from oraclerag.cli import dashboard
 from oraclerag.cli.options import UNHEALTHY, Json, opened, output
 from oraclerag.cli.queue_tables import summary
 from oraclerag.errors import OracleRagError, SchemaError
@@ -65,7 +66,6 @@ def _watched(screen: Output, rag: Rag) -> StatusReport:
 
 
 def _look(screen: Output, report: StatusReport, before: StatusReport | None) -> None:
-    from oraclerag.cli import dashboard
     from oraclerag.console import record
 
     if screen.json:
@@ -111,20 +111,6 @@ def _show(screen: Output, report: StatusReport) -> None:
                 "besides, which a policy rules out (ORA-51987)"
             }
         )
-    if report.sources:
-        screen.table(
-            ("source", "entities", "chunks", "last indexed (UTC)", "state"),
-            (
-                (
-                    source.source,
-                    f"{source.entities:,}",
-                    f"{source.chunks:,}",
-                    source.last_indexed and source.last_indexed.strftime("%Y-%m-%d %H:%M:%S"),
-                    f"paused: {source.paused}" if source.paused else "",
-                )
-                for source in report.sources
-            ),
-            right=("entities", "chunks"),
-        )
+    dashboard.show_sources(screen, report)
     if report.queue is not None:
         screen.facts({"queue": summary(report.queue)})

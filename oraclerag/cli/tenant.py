@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oraclerag.cli.options import FAILED, UNHEALTHY, Json, each_source, opened, output
+from oraclerag.cli.options import FAILED, UNHEALTHY, Json, Wait, Yes, each_source, opened, output
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
@@ -117,10 +117,8 @@ def export(
 def remove(
     tenant: Name,
     force: Annotated[bool, typer.Option("--force", help="Also while a source still has entities of it.")] = False,
-    wait: Annotated[
-        float, typer.Option("--wait", metavar="SECONDS", help="How long to wait for what workers hold.")
-    ] = 60.0,
-    yes: Annotated[bool, typer.Option("--yes", help="Do it; without, only what would go is shown.")] = False,
+    wait: Wait = 60.0,
+    yes: Yes = False,
     json: Json = False,
 ) -> None:
     """Delete every row of a tenant, in every table.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from oraclerag.cli.options import Json, SourceName, Tenant, opened, output
+from oraclerag.cli.options import Json, SourceName, Tenant, Wait, Yes, opened, output
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
@@ -28,10 +28,8 @@ def wipe(
         str | None, typer.Option("--collection", metavar="NAME", help="Only this collection.")
     ] = None,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Enqueue what goes, for a worker.")] = False,
-    wait: Annotated[
-        float, typer.Option("--wait", metavar="SECONDS", help="How long to wait for what workers hold.")
-    ] = 60.0,
-    yes: Annotated[bool, typer.Option("--yes", help="Do it; without, only what would go is shown.")] = False,
+    wait: Wait = 60.0,
+    yes: Yes = False,
     json: Json = False,
 ) -> None:
     """Empty the index, or a part of it; the sources stay.
