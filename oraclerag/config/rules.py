@@ -25,6 +25,7 @@ DATABASE_PROVIDERS = ("cohere", "googleai", "huggingface", "ocigenai", "ollama",
 
 MAX_PREFIX_BYTES = 200  # of RAG_MODEL.QUERY_PREFIX and PASSAGE_PREFIX
 MAX_REMOTE_BYTES = 400  # of RAG_MODEL.REMOTE_NAME
+_SECRET_IN_DSN = re.compile(r"(?:password|secret|token)\s*=", re.IGNORECASE)
 _PLAIN_NAME = r"[A-Za-z][A-Za-z0-9_$#]{0,127}"
 _LONGEST_PARAMS = 2000  # with the others they stay below a VARCHAR2
 
@@ -43,6 +44,7 @@ def check(settings: Settings) -> None:
                 f"{item.name} is {value}, but must be between {low} and {high} "
                 f"({item.metadata['path']} in oraclerag.toml, {item.metadata['env']} in the environment)."
             )
+    _dsn(settings.dsn)
     if settings.schema is not None:
         identifier(settings.schema, "schema")
     if settings.embedding_provider == "database":
@@ -73,6 +75,16 @@ def check(settings: Settings) -> None:
     for name in names:
         if names.count(name) > 1:
             raise ConfigurationError(f"The source {name!r} is configured twice.")
+
+
+def _dsn(dsn: str | None) -> None:
+    """Refuse an address with a secret in it: it is shown, and a driver that cannot read it quotes it (DPY-4018)."""
+    if dsn is not None and (_SECRET_IN_DSN.search(dsn) or ("@" in dsn and not dsn.lstrip().startswith("("))):
+        raise ConfigurationError(
+            "dsn is the address of the database alone, without '@' and without a user, a password or a secret.",
+            hint="Set ORACLE_USER, ORACLE_PASSWORD and ORACLE_WALLET_PASSWORD, or user, password and wallet_password "
+            "of [database] in oraclerag.toml.",
+        )
 
 
 def _embedding(settings: Settings) -> None:

@@ -233,6 +233,35 @@ def test_a_password_is_never_in_a_message_or_repr() -> None:
     assert "hunter2" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "dsn",
+    [
+        "scott/hunter2@host:1521/FREEPDB1",
+        "scott/hunter@2@alias",
+        "tcps://host/FREEPDB1?wallet_password=hunter2",
+        "config-azure://name?key=x&azure_client_secret=hunter2",
+        "(DESCRIPTION=(ADDRESS=(PROTOCOL=TCPS)(HOST=h)(PORT=1))(SECURITY=(WALLET_PASSWORD = hunter2)))",
+    ],
+)
+def test_an_address_holds_no_secret(dsn: str) -> None:
+    with pytest.raises(ConfigurationError, match="^dsn is the address of the database alone") as caught:
+        Settings(dsn=dsn)
+    assert "hunter2" not in f"{caught.value!r} {caught.value} {caught.value.hint}"
+
+
+@pytest.mark.parametrize(
+    "dsn",
+    [
+        "host:1521/FREEPDB1",
+        "tcps://host:1522/x_high.adb.oraclecloud.com?retry_count=3&ssl_server_dn_match=on",
+        "x_high",
+        "(DESCRIPTION=(ADDRESS=(PROTOCOL=TCPS)(HOST=h)(PORT=1))(SECURITY=(SSL_SERVER_CERT_DN='CN=a@b')))",
+    ],
+)
+def test_an_address_is_taken_as_it_is(dsn: str) -> None:
+    assert Settings(dsn=dsn).dsn == dsn
+
+
 @pytest.mark.parametrize("section", ["generate", "reduce"])
 @pytest.mark.parametrize(
     ("key", "value"),
