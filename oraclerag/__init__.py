@@ -15,11 +15,10 @@ The modules are the verbs of the path:
 * around it: ``propose``, a source for a table that is there; ``provision`` with ``schema``, ``model`` and ``index``,
   ``setup``, its dry run and its scripts for a DBA; ``deploy``, a changed configuration; ``reembed``, which switches
   models; ``security``; ``tenants``, who comes and goes; ``wipe``, to begin anew; to look at sources, chunks, the
-  queue and all of it ``check``, ``preview``, ``queue``, ``status`` and ``doctor``, its long form; ``operations``,
-  ``inspection`` and ``asking``, which are such methods of ``rag``.
+  queue and all of it ``check``, ``preview``, ``queue``, ``status`` and ``doctor``, its long form.
 * to measure all that: ``evaluate``.
-* surface: ``rag``, the object a program holds; ``cli``, ``console`` and ``pages``; ``demo``, ``testing`` and
-  ``integrations``.
+* surface: ``rag``, the object a program holds, with its methods for who asks (``asking``), looks (``inspection``) and
+  runs an installation (``operations``); ``cli``, ``console`` and ``pages``; ``demo``, ``testing`` and ``integrations``.
 * beneath: ``records`` and ``reports``; ``error_codes`` and ``envelope``, what a text says and is about,
   ``function_words``, what says nothing; ``config``, ``database``, ``http_client`` and ``statements``; ``in_force``,
   what holds for all workers; ``errors``, ``log``, ``telemetry``, ``heartbeat`` and ``outage``;
