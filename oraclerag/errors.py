@@ -394,7 +394,7 @@ class ProviderError(OracleRagError):
 
 
 class ProviderUnavailable(ProviderError):
-    """The endpoint of the language model cannot be reached, or failed itself."""
+    """The endpoint of the model cannot be reached, or failed itself."""
 
     code = "PROVIDER_UNAVAILABLE"
     retryable = True
@@ -402,21 +402,21 @@ class ProviderUnavailable(ProviderError):
 
 
 class ProviderRateLimited(ProviderError):
-    """The endpoint of the language model was asked too much in too short a time."""
+    """The endpoint of the model was asked too much in too short a time."""
 
     code = "PROVIDER_RATE_LIMITED"
     retryable = True
 
 
 class ProviderLoginFailed(ProviderError):
-    """The endpoint of the language model does not accept the key."""
+    """The endpoint of the model does not accept the key."""
 
     code = "PROVIDER_LOGIN_FAILED"
     default_hint = "generate.api_key_env names the environment variable that holds the key."
 
 
 class ProviderRefused(ProviderError):
-    """The endpoint of the language model refused the request."""
+    """The endpoint of the model refused the request."""
 
     code = "PROVIDER_REFUSED"
     default_hint = "Check generate.base_url and generate.model."
@@ -430,7 +430,7 @@ class PromptTooLong(ProviderRefused):
 
 
 class ProviderAnswerInvalid(ProviderError):
-    """What came from the endpoint of the language model is no answer."""
+    """What came from the endpoint of the model is no answer."""
 
     code = "PROVIDER_ANSWER_INVALID"
     default_hint = "Is generate.base_url that of an OpenAI-compatible API? It mostly ends with /v1."
