@@ -130,7 +130,8 @@ def uses() -> dict[str, set[str]]:
         module = path.removeprefix("oraclerag/").split("/")[0].removesuffix(".py")
         if module == "local":
             continue  # its Statements is another class
-        for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8"))):
+        text = (ROOT / path).read_text("utf-8")
+        for node in ast.walk(ast.parse(text)) if "Statements" in text else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Statements":
                 stem = node.args[0]
                 assert isinstance(stem, ast.Constant), f"{path}: the stem of Statements must be a literal"

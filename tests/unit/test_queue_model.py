@@ -354,7 +354,9 @@ def write(p: Protocol, w: World, me: int) -> World:
         ),
     )
     rest = {entity for entity, _ in worker.texts} - held
-    return give_back(p, w, me, rest)._replace(workers=at(w.workers, me, Worker()))
+    if rest:
+        w = give_back(p, w, me, rest)
+    return w._replace(workers=at(w.workers, me, Worker()))
 
 
 def give_back(p: Protocol, w: World, me: int, entities: set[int]) -> World:

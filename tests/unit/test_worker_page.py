@@ -29,16 +29,26 @@ def logged() -> list[tuple[list[str], set[str]]]:
     for path in sorted((ROOT / "oraclerag").rglob("*.py")):
         if "local" in path.parts:
             continue
-        tree = ast.parse(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
+        if not re.search(r"\blog\s*\.\s*event\b", text):
+            continue
+        tree = ast.parse(text)
         component = path.relative_to(ROOT / "oraclerag").parts[0].removesuffix(".py")
-        spoken_for = re.search(r'getLogger\("oraclerag\.(\w+)', path.read_text("utf-8"))  # a part of another module
+        spoken_for = re.search(r'getLogger\("oraclerag\.(\w+)', text)  # a part of another module
         component = spoken_for[1] if spoken_for else component
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "log.event":
+            if isinstance(node, ast.Call) and _is_log_event(node.func):
                 fields = {keyword.arg for keyword in node.keywords if keyword.arg is not None}
                 # the command line's modules speak for what they run
                 found.append(([f"{component}.{action}" for action in _texts(node.args[2])], fields))
     return found
+
+
+def _is_log_event(node: ast.expr) -> bool:
+    match node:
+        case ast.Attribute(value=ast.Name(id="log"), attr="event"):
+            return True
+    return False
 
 
 def _texts(node: ast.expr) -> list[str]:
@@ -48,6 +58,7 @@ def _texts(node: ast.expr) -> list[str]:
     return [str(node.value)]
 
 
+@functools.cache
 def listed() -> dict[str, set[str]]:
     """Give the events of the page and their fields."""
     found: dict[str, set[str]] = {}
