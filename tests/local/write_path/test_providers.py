@@ -36,6 +36,7 @@ from oraclerag.model import drop_model, list_models, use_model
 from oraclerag.model.external import external_model
 from oraclerag.model.register import register_model
 from oraclerag.provision import provision
+from oraclerag.reembed.state import wait_for_writers
 from oraclerag.source import from_settings
 from tests.acceptance.test_cli import Shell
 from tests.local.conftest import Account
@@ -580,7 +581,7 @@ def test_from_the_database_to_a_provider_and_back(account: Account, tiny_file: P
 
 
 def test_a_model_is_switched_to_a_provider_and_back_without_a_gap(
-    account: Account, tiny_file: Path, endpoint: FakeLlm
+    account: Account, tiny_file: Path, endpoint: FakeLlm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Found throughout; workers write both; what the provider refused meanwhile is made up for."""
     endpoint.replies[:] = [openai]
@@ -631,6 +632,17 @@ def test_a_model_is_switched_to_a_provider_and_back_without_a_gap(
         rag.reembedding.fill(name)
         compared = rag.reembedding.compare(scope=Scope(manager=True), questions=["late invoice"], k=1)
         assert (compared.questions, compared.overlap) == (1, 1.0)
+        with account.connect() as writing, monkeypatch.context() as patch:  # a worker without its vector, not committed
+
+            def waits(*args: Any) -> None:
+                writing.commit()
+                wait_for_writers(*args)
+
+            patch.setattr("oraclerag.reembed.run.wait_for_writers", waits)
+            writing.cursor().execute("UPDATE RAG_CHUNK SET EMBEDDING_2 = NULL WHERE SOURCE_ID = '2'")
+            with pytest.raises(InputError, match="1 of 2 chunks have no vector"):
+                rag.reembedding.switch()
+        rag.reembedding.fill(name)
         assert rag.reembedding.switch().model.startswith("OPENAI_COMPATIBLE_WORDS")
         assert found(rag) == ["note:1:0", "note:2:0"]
         texts["2"] = "Buy bread for the office"
