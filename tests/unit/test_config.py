@@ -244,7 +244,7 @@ def test_a_password_is_never_in_a_message_or_repr() -> None:
     ],
 )
 def test_an_address_holds_no_secret(dsn: str) -> None:
-    with pytest.raises(ConfigurationError, match="^dsn is the address of the database alone") as caught:
+    with pytest.raises(ConfigurationError, match=r"^dsn is the address of the database alone") as caught:
         Settings(dsn=dsn)
     assert "hunter2" not in f"{caught.value!r} {caught.value} {caught.value.hint}"
 
