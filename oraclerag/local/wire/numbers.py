@@ -20,6 +20,7 @@ _DIGITS = re.compile(r"(-?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?\Z")
 _EXACT = decimal.Context(prec=MAX_DIGITS + 2, Emin=-decimal.MAX_EMAX, Emax=decimal.MAX_EMAX, traps=[])
 _MAX_BITS = 420  # 10 ** 126
 _SMALL_LIMIT = 10000
+_SMALL: dict[int, bytes] = {}  # what was encoded before
 
 
 def encode_number(value: int | float | decimal.Decimal) -> bytes:
@@ -30,13 +31,11 @@ def encode_number(value: int | float | decimal.Decimal) -> bytes:
     """
     if type(value) is int and -_SMALL_LIMIT < value < _SMALL_LIMIT:
         known = _SMALL.get(value)
-        if known is not None:
-            return known
+        if known is None:
+            known = _SMALL[value] = _encode_whole(value)
+        return known
     if isinstance(value, int):
-        if value.bit_length() > _MAX_BITS:
-            raise OraError(1426, "numeric overflow")
-        digits = str(abs(value))
-        return _pack(value < 0, digits.rstrip("0"), len(digits))
+        return _encode_whole(value)
     text = repr(value) if isinstance(value, float) else str(value)
     match = _DIGITS.match(text)
     if match is None:
@@ -47,6 +46,13 @@ def encode_number(value: int | float | decimal.Decimal) -> bytes:
     stripped = digits.lstrip("0")
     point -= len(digits) - len(stripped)
     return _pack(bool(sign), stripped.rstrip("0"), point)
+
+
+def _encode_whole(value: int) -> bytes:
+    if value.bit_length() > _MAX_BITS:
+        raise OraError(1426, "numeric overflow")
+    digits = str(abs(value))
+    return _pack(value < 0, digits.rstrip("0"), len(digits))
 
 
 def _pack(negative: bool, digits: str, point: int) -> bytes:
@@ -117,7 +123,3 @@ def _reduce(number: int, power: int) -> int | decimal.Decimal:
     if power >= 0:
         return number
     return decimal.Decimal(number).scaleb(2 * power, _EXACT).normalize(_EXACT)
-
-
-_SMALL: dict[int, bytes] = {}
-_SMALL.update((value, encode_number(value)) for value in range(1 - _SMALL_LIMIT, _SMALL_LIMIT))
