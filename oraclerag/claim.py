@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import oracledb
 
 from oraclerag import telemetry
-from oraclerag.database import execute_counted, in_list, own_tables, parts
+from oraclerag.database import UNIQUE_VIOLATED, execute_counted, in_list, own_tables, parts
 from oraclerag.errors import Contention, MissingTenant
 from oraclerag.records import NO_TENANT, Claimed, Held
 from oraclerag.statements import Statements
@@ -24,7 +24,6 @@ from oraclerag.statements import Statements
 __all__ = ["Claim", "Postponed", "Queue", "Turn", "Turns", "picking"]
 
 CRASHED = "CRASHED"
-_UNIQUE = "ORA-00001"
 _BULK_TURN = 4  # one batch in so many is of lane 1 while lane 0 is busy
 
 
@@ -314,7 +313,7 @@ class Queue:
             self._connection.autocommit = False
         errors = cursor.getbatcherrors()
         for error in errors:
-            if error.full_code != _UNIQUE:
+            if error.full_code != UNIQUE_VIOLATED:
                 raise oracledb.DatabaseError(error)
         if errors and commits:  # then the driver's autocommit need not have committed
             self._connection.commit()

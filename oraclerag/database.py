@@ -88,7 +88,11 @@ INTERRUPTS = (KeyboardInterrupt, SystemExit)
 """What a signal raises, between any two steps: maybe in the middle of a call."""
 
 MODEL_MISSING = "ORA-40284"
+UNIQUE_VIOLATED = "ORA-00001"
+RESOURCE_BUSY = "ORA-00054"
 NO_SUCH_TABLE = "ORA-00942"
+MAY_NOT_READ = (NO_SUCH_TABLE, "ORA-01031", "ORA-41900")
+"""No right to read a table: as if it were not there; since 23ai a message of its own where there is another right."""
 BROKEN_DIMENSION = ("ORA-51803", "ORA-51808")
 # Conversion errors: since 23ai their text repeats the value that could not be converted, or that was too large. What
 # programs raise by themselves may repeat anything; ORA-20000 is left out, for Oracle's own packages say it.

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 
 import oracledb
 
-from oraclerag.database import code_of, own_tables
+from oraclerag.database import UNIQUE_VIOLATED, code_of, own_tables
 from oraclerag.statements import Statements
 
 __all__ = ["InForce", "pause", "put", "put_first", "read", "remove", "resume"]
-
-_UNIQUE = "ORA-00001"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ def put(connection: oracledb.Connection, schema: str, scope: str, setting: str, 
         try:
             cursor.execute(statements["add"], binds)
         except oracledb.IntegrityError as error:
-            if code_of(error) != _UNIQUE:
+            if code_of(error) != UNIQUE_VIOLATED:
                 raise
             cursor.execute(statements["change"], binds)  # another process was quicker
 
@@ -83,7 +81,7 @@ def put_first(connection: oracledb.Connection, schema: str, scope: str, setting:
                 {"scope_name": scope, "setting": setting, "setting_value": value},
             )
         except oracledb.IntegrityError as error:
-            if code_of(error) != _UNIQUE:
+            if code_of(error) != UNIQUE_VIOLATED:
                 raise
 
 

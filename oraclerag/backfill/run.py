@@ -11,7 +11,7 @@ import oracledb
 from oraclerag import in_force, log, telemetry
 from oraclerag.backfill.selection import Query, Selection
 from oraclerag.config import Settings
-from oraclerag.database import Database, code_of, own_tables, translated
+from oraclerag.database import RESOURCE_BUSY, Database, code_of, own_tables, translated
 from oraclerag.errors import Contention, SourceChanged
 from oraclerag.model.active import active_model
 from oraclerag.model.external import configured_name
@@ -28,7 +28,6 @@ SLICE = 50_000
 """Ids of one transaction: few enough for undo and locks, so many that reading the source once for each is cheap."""
 
 AN_HOUR = 3600.0
-_BUSY = "ORA-00054"
 
 Progress = Callable[[int, int], None]
 """Is told how many ids are done, and of how many."""
@@ -181,7 +180,7 @@ class _Backfill:
                 cursor.execute(self._sql["lock"], scope_name=self._source.name, lease=self._settings.lease)
                 row = cursor.fetchone()
             except oracledb.Error as error:
-                if code_of(error) != _BUSY:
+                if code_of(error) != RESOURCE_BUSY:
                     raise
                 raise self._busy() from None
         return None if row is None else (row[0], int(row[1]))

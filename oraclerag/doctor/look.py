@@ -11,7 +11,7 @@ from typing import Any
 import oracledb
 
 from oraclerag.config import Settings
-from oraclerag.database import Database, code_of, translated
+from oraclerag.database import MAY_NOT_READ, Database, code_of, translated
 from oraclerag.doctor.finding import Verdict
 from oraclerag.errors import OracleRagError
 from oraclerag.index import IndexStatus
@@ -23,9 +23,6 @@ __all__ = ["MAX_LAG", "Check", "Look", "may_not_read"]
 
 MAX_LAG = 900.0
 """Seconds that a change may wait."""
-
-_MAY_NOT = ("ORA-00942", "ORA-01031", "ORA-41900")
-"""No right to read a table: as if it were not there; since 23ai a message of its own where there is another right."""
 
 
 @dataclass(slots=True)
@@ -114,7 +111,7 @@ class Check:
 def may_not_read(error: BaseException | None) -> bool:
     """Whether an error, or its cause, says that this user may not read something."""
     while error is not None:
-        if isinstance(error, oracledb.Error) and code_of(error) in _MAY_NOT:
+        if isinstance(error, oracledb.Error) and code_of(error) in MAY_NOT_READ:
             return True
         error = error.__cause__
     return False

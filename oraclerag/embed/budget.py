@@ -5,12 +5,10 @@ from __future__ import annotations
 import oracledb
 
 from oraclerag.config import Settings
-from oraclerag.database import code_of, own_tables
+from oraclerag.database import UNIQUE_VIOLATED, code_of, own_tables
 from oraclerag.statements import Statements
 
 __all__ = ["Budget"]
-
-_UNIQUE = "ORA-00001"
 
 
 class Budget:
@@ -43,7 +41,7 @@ class Budget:
                 try:
                     cursor.execute(self._sql["begin"], binds)
                 except oracledb.IntegrityError as error:
-                    if code_of(error) != _UNIQUE:
+                    if code_of(error) != UNIQUE_VIOLATED:
                         raise
                     cursor.execute(self._sql["add"], binds)  # another worker began the day
             self._connection.commit()

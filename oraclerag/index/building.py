@@ -13,11 +13,11 @@ from typing import Unpack
 
 import oracledb
 
-from oraclerag.database import Database, code_of, own_tables, translate
+from oraclerag.database import RESOURCE_BUSY, Database, code_of, own_tables, translate
 from oraclerag.errors import Contention, InputError, OracleRagError, SpaceExhausted
 from oraclerag.index import ddl
 from oraclerag.index.design import Design, IndexOptions, Surroundings, Wish, design, wish
-from oraclerag.index.running import SECONDS, TABLE_IN_USE, run, unhurried
+from oraclerag.index.running import SECONDS, run, unhurried
 from oraclerag.index.state import MIN_CHUNKS, IndexStatus, look, note, status
 from oraclerag.model.active import active_model
 from oraclerag.security import require_unrestricted
@@ -160,10 +160,10 @@ def _explained(
     """Give the toolkit's error of what stood against a build."""
     left = " The old index is gone: searches are exact." if dropped else ""
     code = code_of(error)
-    if code == TABLE_IN_USE:
+    if code == RESOURCE_BUSY:
         return Contention(
             f"RAG_CHUNK was in use for {SECONDS:.0f} seconds: a transaction that changes it did not end "
-            f"({TABLE_IN_USE}).{left}",
+            f"({RESOURCE_BUSY}).{left}",
             hint="Stop the workers for the build, or build it online (--online, 26ai).",
         )
     if code == _POOL_EXHAUSTED and wanted.kind == "HNSW":

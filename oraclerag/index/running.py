@@ -8,14 +8,13 @@ from collections.abc import Iterator
 
 import oracledb
 
-from oraclerag.database import code_of
+from oraclerag.database import RESOURCE_BUSY, code_of
 
-__all__ = ["SECONDS", "TABLE_IN_USE", "run", "unhurried"]
+__all__ = ["SECONDS", "run", "unhurried"]
 
 SECONDS = 120.0
 """How long changes are waited for."""
 
-TABLE_IN_USE = "ORA-00054"
 """What is said where they did not end."""
 
 _LOCK_SECONDS = 10  # per try, in the queue for the table's lock
@@ -33,7 +32,7 @@ def run(connection: oracledb.Connection, statement: str) -> None:
                     cursor.execute(statement)
                     return
                 except oracledb.DatabaseError as error:
-                    if code_of(error) != TABLE_IN_USE or time.monotonic() >= end:
+                    if code_of(error) != RESOURCE_BUSY or time.monotonic() >= end:
                         raise
                 time.sleep(_PAUSE)
         finally:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import oracledb
 
-from oraclerag.database import Database, code_of, driver_types, in_list, own_tables, parts
+from oraclerag.database import UNIQUE_VIOLATED, Database, code_of, driver_types, in_list, own_tables, parts
 from oraclerag.enqueue import enqueue_many
 from oraclerag.errors import Contention, OracleRagError
 from oraclerag.records import SourceKey, Visibility
@@ -24,7 +24,6 @@ __all__ = ["FileRow", "Store", "Stored", "body_hash"]
 
 _VISIBILITY = {"shared": "SHARED", "owner": "OWNER"}
 _REMOVED_AT_ONCE = 200
-_THERE_ALREADY = "ORA-00001"
 
 # A value that is None says nothing of its type. The text goes as a LONG, in the message with the rest and in one round
 # trip: beside the text itself that takes its bytes once; a temporary LOB would take a round trip for every piece of it.
@@ -116,7 +115,7 @@ class Store:
                 if self._change(row, hashed, stored):
                     return "changed", self._key(stored.file_id)
             except OracleRagError as error:
-                if stored is not None or error.__cause__ is None or code_of(error.__cause__) != _THERE_ALREADY:
+                if stored is not None or error.__cause__ is None or code_of(error.__cause__) != UNIQUE_VIOLATED:
                     raise
             stored = self.known([row.name]).get(row.name)
         raise Contention(f"The file {row.name!r} is written by another process at the same time, again and again.")

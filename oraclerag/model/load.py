@@ -10,7 +10,7 @@ from pathlib import Path
 
 import oracledb
 
-from oraclerag.database import code_of, own_tables, translate, translated
+from oraclerag.database import UNIQUE_VIOLATED, code_of, own_tables, translate, translated
 from oraclerag.errors import InputError, ModelError, ModelInvalid, PrivilegeMissing
 from oraclerag.model.installed import (
     MAX_NAME,
@@ -31,7 +31,6 @@ __all__ = ["load_model", "physical_name"]
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 _VECTOR = re.compile(r"VECTOR\(\s*(\d+)\s*,\s*FLOAT32\b.*", re.IGNORECASE | re.DOTALL)
 _UNKNOWN = KnownModel("", "", "", 0, 0)
-_UNIQUE = "ORA-00001"
 _EXISTS = "ORA-40204"  # model already exists: another session was faster
 
 
@@ -278,6 +277,6 @@ def _record(
                 tokenizer=plan.tokenizer.options() if plan.tokenizer is not None else None,
             )
         except oracledb.IntegrityError as error:
-            if code_of(error) != _UNIQUE:  # another session recorded the same file
+            if code_of(error) != UNIQUE_VIOLATED:  # another session recorded the same file
                 raise
         connection.commit()

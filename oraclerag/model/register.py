@@ -6,7 +6,7 @@ import dataclasses
 
 import oracledb
 
-from oraclerag.database import code_of, own_tables
+from oraclerag.database import UNIQUE_VIOLATED, code_of, own_tables
 from oraclerag.errors import EmbeddingDimensionMismatch
 from oraclerag.model.external import Embedder, ExternalModel
 from oraclerag.model.installed import LoadedModel, list_models, refuse_open_transaction, statements
@@ -15,7 +15,6 @@ from oraclerag.model.load import physical_name
 __all__ = ["register_model"]
 
 _PROBE = "The customer paid the invoice two weeks late."
-_UNIQUE = "ORA-00001"
 
 
 def register_model(
@@ -56,7 +55,7 @@ def register_model(
                     },
                 )
             except oracledb.IntegrityError as error:
-                if code_of(error) != _UNIQUE:  # another process was quicker
+                if code_of(error) != UNIQUE_VIOLATED:  # another process was quicker
                     raise
             connection.commit()
     found = next(model for model in list_models(connection, schema=schema) if model.physical_name == physical)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import oracledb
 
-from oraclerag.database import code_of, own_tables
+from oraclerag.database import RESOURCE_BUSY, code_of, own_tables
 from oraclerag.errors import Contention, EmbeddingDimensionMismatch, ModelError
 from oraclerag.model.active import ActiveModel, active_model
 from oraclerag.model.columns import COLUMNS, index_name, vector_dimensions
@@ -20,7 +20,6 @@ from oraclerag.statements import identifier, quoted
 __all__ = ["COLUMN", "use_model"]
 
 COLUMN = COLUMNS[0]
-_BUSY = "ORA-00054"
 
 
 def use_model(
@@ -113,7 +112,7 @@ def _out_of_force(connection: oracledb.Connection, cursor: oracledb.Cursor, sche
             if taken and vector_dimensions(cursor, schema, column) is not None:
                 cursor.execute(texts["put_in_force"])
                 connection.commit()
-        if code_of(error) == _BUSY:
+        if code_of(error) == RESOURCE_BUSY:
             raise Contention(
                 "Another session is writing chunks; the model in force was left as it was (ORA-00054).",
                 hint="Stop the workers, or run the command again.",

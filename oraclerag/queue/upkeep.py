@@ -13,7 +13,7 @@ from typing import Any
 
 import oracledb
 
-from oraclerag.database import Database, code_of, committed, own_tables
+from oraclerag.database import RESOURCE_BUSY, Database, code_of, committed, own_tables
 from oraclerag.errors import PrivilegeMissing, StatementFailed
 from oraclerag.queue.choice import Choice
 from oraclerag.statements import Statements
@@ -23,7 +23,6 @@ __all__ = ["PurgeReport", "RetryReport", "compact", "purge", "retry"]
 SLICE = 10_000
 """Rows of one transaction."""
 
-_BUSY = "ORA-00054"
 _NO_INDEX = "ORA-01418"
 _DEAD = "d.STATE = 'DEAD'"
 # Postponed after a failure; what waits for another worker's entity has failed at nothing and comes back by itself.
@@ -128,7 +127,7 @@ def compact(database: Database) -> PurgeReport:
         try:
             cursor.execute(statements["try_to_lock"])
         except oracledb.DatabaseError as error:
-            if code_of(error) != _BUSY:
+            if code_of(error) != RESOURCE_BUSY:
                 raise
             skipped.append("RAG_DIRTY: rows were moved together, but the table is in use and keeps its space.")
         else:

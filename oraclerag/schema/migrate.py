@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 import oracledb
 
-from oraclerag.database import NO_SUCH_TABLE, Database, code_of, driver_connection, session_user, translated
+from oraclerag.database import (
+    NO_SUCH_TABLE,
+    UNIQUE_VIOLATED,
+    Database,
+    code_of,
+    driver_connection,
+    session_user,
+    translated,
+)
 from oraclerag.errors import Contention, OracleRagError, PrivilegeMissing, SchemaError
 from oraclerag.schema.environment import ONE_AT_A_TIME, alembic_config
 from oraclerag.schema.objects import NAME_TAKEN, RENAME, Dictionary, ddl, ddl_files, drop
@@ -22,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["MigrationReport", "migrate"]
 
 _ATTEMPTS = 5
-_UNIQUE = "ORA-00001"
 
 # What can go wrong in a migration, and what to do about it.
 _REMEDIES = {
@@ -101,7 +108,7 @@ def _overtaken() -> Iterator[None]:
         yield
     except sqlalchemy.exc.DBAPIError as error:
         code = code_of(error.orig) if error.orig is not None else None
-        if code in (*NAME_TAKEN, NO_SUCH_TABLE, _UNIQUE) and VERSION_TABLE in (error.statement or "").upper():
+        if code in (*NAME_TAKEN, NO_SUCH_TABLE, UNIQUE_VIOLATED) and VERSION_TABLE in (error.statement or "").upper():
             raise _Overtaken from error
         raise
     except alembic.util.CommandError as error:  # its row was deleted or changed meanwhile

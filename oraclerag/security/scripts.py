@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import oracledb
 
-from oraclerag.database import Database, code_of, translated, words
+from oraclerag.database import NO_SUCH_TABLE, Database, code_of, translated, words
 from oraclerag.errors import ConfigurationError, InputError, PrivilegeMissing, StatementFailed
 from oraclerag.security.policies import Protection, not_executable, policies
 from oraclerag.statements import Statements, identifier, root
@@ -23,7 +23,6 @@ _NAME = re.compile(r"&(\w+)\.?")
 
 _NO_OPTION = "ORA-00439"
 _INCLUDED = ("ORA-51987", "ORA-51988", "ORA-51991")
-_NO_SUCH_TABLE = "ORA-00942"
 _NO_SUCH_GRANTEE = "ORA-01917"
 _AS_DBA = "Run it as a DBA, with ORACLERAG_SCHEMA set to the owner of the tables, or give a DBA the script (--sql)."
 _WITHOUT = "Tenants are then kept apart by the predicate of every read alone, see docs/security.md."
@@ -113,7 +112,7 @@ def _require_option(connection: oracledb.Connection, schema: str) -> None:
         try:
             cursor.execute(Statements("security", schema)["option"])
         except oracledb.DatabaseError as error:
-            if code_of(error) == _NO_SUCH_TABLE:  # not everybody may look; ORA-00439 says it then
+            if code_of(error) == NO_SUCH_TABLE:  # not everybody may look; ORA-00439 says it then
                 return
             with translated():
                 raise

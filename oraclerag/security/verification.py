@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import oracledb
 
-from oraclerag.database import Database, code_of, own_tables, translated
+from oraclerag.database import MAY_NOT_READ, Database, code_of, own_tables, translated
 from oraclerag.records import Problem
 from oraclerag.security.policies import PROTECTED, Policy, policies, protection
 from oraclerag.security.sessions import scoped
@@ -30,7 +30,6 @@ _ADD: dict[str, tuple[str, str | None]] = {
 }
 # No right to insert: ORA-00942 where there is none at all, ORA-01031 and, since 23ai, ORA-41900 else. ORA-28115: a
 # policy's check.
-_MAY_NOT = ("ORA-00942", "ORA-01031", "ORA-41900")
 _CHECKED = "ORA-28115"
 _LOOK_AT = "Look at RAG_TENANT_POLICY and ALL_POLICIES; `oraclerag security uninstall` and install put them right."
 
@@ -163,7 +162,7 @@ class _Look:
                 try:
                     made[table] = self._add(name, tenant, made[parent] if parent is not None else None)
                 except oracledb.DatabaseError as error:
-                    if code_of(error) not in _MAY_NOT:
+                    if code_of(error) not in MAY_NOT_READ:
                         with translated():
                             raise
         return set(made)
@@ -194,7 +193,7 @@ class _Look:
             try:
                 cursor.execute(text, binds)
             except oracledb.DatabaseError as error:
-                if code_of(error) in _MAY_NOT:
+                if code_of(error) in MAY_NOT_READ:
                     return None
                 with translated():
                     raise
