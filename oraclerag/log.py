@@ -20,12 +20,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, get_args
 
-__all__ = ["FORMATS", "LEVELS", "Format", "JsonLines", "Level", "TextLines", "event", "now", "shown", "where"]
+__all__ = ["FORMATS", "Format", "JsonLines", "Level", "TextLines", "event", "now", "shown", "where"]
 
 Format = Literal["text", "json"]
 Level = Literal["debug", "info", "warning", "error"]
 FORMATS: Sequence[str] = get_args(Format)
-LEVELS: Sequence[str] = get_args(Level)
 
 FIELDS = (
     "tenant", "collection", "source_type", "source_id", "lane", "rows", "indexed", "unchanged", "deleted", "postponed",

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from oraclerag.records import Problem
-
-__all__ = ["DoctorReport", "Finding", "State", "Verdict", "fail", "of_problems", "ok", "unknown", "warn"]
+__all__ = ["DoctorReport", "Finding", "State", "Verdict", "fail", "ok", "unknown", "warn"]
 
 State = Literal["ok", "warn", "fail", "unknown"]
 
@@ -71,8 +68,3 @@ def fail(detail: str, remedy: str | None, *, about: str | None = None) -> Verdic
 def unknown(detail: str, remedy: str, *, about: str | None = None) -> Verdict:
     """It could not be looked at."""
     return Verdict("unknown", detail, remedy, about)
-
-
-def of_problems(problems: Iterable[Problem], otherwise: Verdict) -> list[Verdict]:
-    """Make failures of problems that another look has found; without any, ``otherwise``."""
-    return [fail(problem.message, problem.hint) for problem in problems] or [otherwise]

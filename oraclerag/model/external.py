@@ -6,7 +6,6 @@ and its key, are settings of a process.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import re
@@ -247,11 +246,6 @@ def counter_of(name: str) -> Tokens:
         raise ModelError(
             "The model in force counts tokens as cl100k_base does, and this process has no tiktoken.", hint=error.hint
         ) from error
-
-
-def dimensioned(model: ExternalModel, found: int) -> ExternalModel:
-    """Give the model with the dimensions that a probe found."""
-    return dataclasses.replace(model, dimensions=found)
 
 
 def _model(settings: Settings) -> str:

@@ -22,7 +22,6 @@ _LINE = re.compile(r"(?P<when>\d{1,2}-[^ \-]{3,5}-\d{4} \d\d:\d\d:\d\d(?::\d{3})
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3,9})?(?:Z|[+-]\d\d:\d\d)?[ \t]*$", re.ASCII)
 _RETURNED = re.compile(r"\* (\d{1,5})[ \t]{0,8}$", re.ASCII)
 _CODE = re.compile(r" {0,6}(?:TNS|ORA)-\d{5}: ", re.ASCII)
-_SYSTEM = re.compile(r" {1,10}\S.{0,60} Error: \d{1,6}", re.ASCII)
 _BANNER = re.compile(r"TNSLSNR for \S{1,60}.{0,60}: Version |LSNRCTL for \S", re.ASCII)
 _INSTANCE = re.compile(
     r"\(SID=([A-Za-z0-9_$#.\-]{1,64})\)|\* (?:service_\w{1,20}|handoff) \* ([A-Za-z0-9_$#.\-]{1,64}) \*", re.ASCII

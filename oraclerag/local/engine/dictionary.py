@@ -44,10 +44,6 @@ _REPLACED = """
 SELECT 1 FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = $1 AND c.relname = $2 AND t.tgtype & 64 <> 0 LIMIT 1
 """
-_SEQUENCE = """
-SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind = 'S'
-"""
 _PRIVILEGES = """
 SELECT grantee, privilege, kind, owner, object, column_name FROM ora.privileges
 WHERE (grantor = 'SYS' AND object = '') = $1::bool
@@ -180,10 +176,6 @@ class Dictionary:
     def is_replaced(self, schema: str, view: str) -> bool:
         """Whether DML on a view is done by INSTEAD OF triggers."""
         return self._kept(("replaced", schema, view), lambda: bool(self._ask(_REPLACED, stored(schema), stored(view))))
-
-    def is_sequence(self, schema: str, name: str) -> bool:
-        """Whether there is a sequence of this name."""
-        return self._kept(("sequence", schema, name), lambda: bool(self._ask(_SEQUENCE, stored(schema), stored(name))))
 
     def grants(self) -> Grants:
         """Give who holds which privileges."""
