@@ -16,11 +16,13 @@ from oraclerag.cite.scan import Kind, Part, parts
 from oraclerag.errors import InputError
 from oraclerag.records import Citation, PromptSource, SourceKey, Support
 
-__all__ = ["MAX_REFERENCES", "cite", "references"]
+__all__ = ["FOOTNOTE", "MAX_REFERENCES", "cite", "references"]
 
 MAX_REFERENCES = 10
 
-_FOOTNOTE = re.compile(r"\[\^(\d{1,9})\]")
+FOOTNOTE = re.compile(r"\[\^(\d{1,9})\]")
+"""The mark of a footnote in an answer: ``[^1]``."""
+
 _BEFORE_NOTHING = " \t\r\n.,;:!?)]}。，；：！？）"
 _SCHEMES = ("http", "https", "mailto")
 _MARKUP = re.compile(r"[\\`*_\[\]~|$#]")
@@ -42,7 +44,7 @@ def cite(
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
         raise InputError(f"limit must be a whole number from 0 on, not {limit!r}.")
     begun, answer = (label, answer[len(label) :]) if answer.startswith(label) else ("", answer)
-    written = _Writer(sources, limit, taken={int(number) for number in _FOOTNOTE.findall(anchors.restored(answer))})
+    written = _Writer(sources, limit, taken={int(number) for number in FOOTNOTE.findall(anchors.restored(answer))})
     for part in parts(answer, written.style, written.known):
         written.add(part)
     return begun + written.text(), written.citations(), written.support()

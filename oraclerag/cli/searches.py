@@ -11,6 +11,7 @@ from oraclerag.cli.options import (
     Json,
     Manager,
     Owner,
+    Since,
     Tenant,
     age,
     confirmed,
@@ -35,7 +36,6 @@ group = typer.Typer(
 )
 
 Number = Annotated[int, typer.Argument(metavar="ID", help="The number of the search, as `searches list` shows it.")]
-Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before (UTC, ISO 8601).")]
 
 
 @group.command("list")

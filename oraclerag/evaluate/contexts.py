@@ -9,18 +9,15 @@ Each is None for a question that it is not about, which is not a score of 0.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence, Set
 
 from oraclerag import error_codes
-from oraclerag.cite import overlap
+from oraclerag.cite import FOOTNOTE, overlap
 from oraclerag.cite.scan import Kind, parts
 from oraclerag.evaluate.report import Retrieved
 from oraclerag.records import Answer
 
 __all__ = ["context_precision", "context_recall", "expected_overlap", "faithfulness", "statements"]
-
-_FOOTNOTE = re.compile(r"\[\^(\d{1,9})\]")
 
 
 def context_precision(hits: Sequence[Retrieved], k: int) -> float | None:
@@ -80,7 +77,7 @@ def _stated(answer: Answer, known: Set[int]) -> list[tuple[frozenset[str], list[
     numbers: list[int] = []
     text = ""
     for part in parts(answer.text.removeprefix(label), "hash"):
-        footnote = _FOOTNOTE.fullmatch(part.text) if part.kind is Kind.FOOTNOTE else None
+        footnote = FOOTNOTE.fullmatch(part.text) if part.kind is Kind.FOOTNOTE else None
         if footnote is not None and int(footnote[1]) in known:
             text += overlap.place(len(numbers))
             numbers.append(int(footnote[1]))

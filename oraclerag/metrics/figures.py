@@ -18,6 +18,7 @@ from oraclerag.errors import ConfigurationError, PrivilegeMissing, SourceError, 
 from oraclerag.metrics.exposition import Family, Sample
 from oraclerag.metrics.refreshed import Reading, Refreshed
 from oraclerag.queue import Glance, QueueState, Waiting, glance
+from oraclerag.queue.status import LANES
 from oraclerag.records import SourceCoverage
 from oraclerag.source import Source
 
@@ -29,7 +30,6 @@ INTERVAL = 15.0
 """Seconds for which the figures of the queue are good."""
 
 _MOST_SECONDS = 10.0  # for a round trip
-_LANES = ("change", "bulk")
 _STATES: tuple[QueueState, ...] = ("READY", "DEAD")
 
 
@@ -95,7 +95,7 @@ class Figures:
             return
         found = {(one.source, one.lane, one.state): one for one in read.value.waiting}
         # what is configured is there with 0, so that an alert ends when nothing waits any more
-        keys = sorted({*found, *product(self._sources, _LANES, _STATES)})
+        keys = sorted({*found, *product(self._sources, LANES, _STATES)})
         nothing = Waiting("", "", "READY", 0, 0, 0, 0, 0, 0.0)
         for name, about, value in _QUEUE:
             samples = [

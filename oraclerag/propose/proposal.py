@@ -22,9 +22,9 @@ from oraclerag.propose.text import template
 from oraclerag.records import Visibility
 from oraclerag.statements import qualified
 
-__all__ = ["Proposal", "propose"]
+__all__ = ["COLUMNS", "Proposal", "propose"]
 
-_COLUMNS = ("title", "url", "tenant", "owner", "project", "sprint", "occurred_at")
+COLUMNS = ("title", "url", "tenant", "owner", "project", "sprint", "occurred_at")
 _WIDTH = 100
 
 
@@ -143,7 +143,7 @@ def _source_name(table: str) -> str:
 def _select(around: Surroundings, meaning: Meaning, wanted: Sequence[str], joins: Sequence[above.Join]) -> str:
     """Write the SELECT over all rows, a few columns a line; ``wanted`` are aliases beside those that settings name."""
     settings = meaning.settings
-    named = {settings[name] for name in _COLUMNS if name in settings} | set(settings.get("metadata", []))
+    named = {settings[name] for name in COLUMNS if name in settings} | set(settings.get("metadata", []))
     items = []
     for column in around.table.columns:
         name, alias = sql_name(column.name), meaning.alias.get(column.name)

@@ -6,14 +6,12 @@ import json
 from collections.abc import Iterator
 
 from oraclerag.propose.names import plain_text
-from oraclerag.propose.proposal import Proposal
+from oraclerag.propose.proposal import COLUMNS, Proposal
 
 __all__ = ["block", "template_path"]
 
 _WIDTH = 118
 _LEFT_OUT = 40  # lines
-
-_COLUMNS = ("title", "url", "tenant", "owner", "project", "sprint", "occurred_at")
 
 
 def template_path(name: str) -> str:
@@ -52,7 +50,7 @@ def _lines(proposal: Proposal) -> Iterator[str]:
             yield '#visibility = "owner"   # a person, and managers; say in which column with owner = "…"'
     else:
         yield f"visibility = {_short(settings['visibility'])}"
-    for setting in _COLUMNS:
+    for setting in COLUMNS:
         yield from _reasons(proposal, setting)
         if setting in settings:
             yield f"{setting} = {_short(settings[setting])}"
