@@ -9,14 +9,15 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, get_args
 
 import oracledb
-import sqlalchemy
 
 from oraclerag.database import driver_connection, own_tables
 from oraclerag.errors import AutocommitRefused, InputError, MissingTenant, UnknownSource
 from oraclerag.records import NO_TENANT, Action, SourceKey
 from oraclerag.statements import Statements, identifier
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # who announces with the driver alone, and a worker, need no SQLAlchemy
+    import sqlalchemy
+
     from oraclerag.source.base import Source
 
 __all__ = ["enqueue", "enqueue_changes", "enqueue_many", "enqueue_statement", "insertion"]
@@ -66,6 +67,8 @@ def enqueue_many(
             with driver.cursor() as cursor:
                 cursor.executemany(insertion(schema), rows)
         else:
+            import sqlalchemy
+
             connection.execute(sqlalchemy.insert(_table(schema)), rows)
     return len(rows)
 
@@ -84,6 +87,8 @@ def enqueue_changes(
     with own_tables():
         if getattr(connection.connection.driver_connection, "autocommit", False):
             raise AutocommitRefused
+        import sqlalchemy
+
         connection.execute(sqlalchemy.insert(_table(schema)), rows)
 
 
@@ -99,6 +104,8 @@ def enqueue_statement(
 
     Without ``schema`` the connected user's table is meant.
     """
+    import sqlalchemy
+
     return sqlalchemy.insert(_table(schema)).values(_row(key, sources, action, lane))
 
 
@@ -128,6 +135,8 @@ def _row(key: SourceKey, sources: Mapping[str, Source], action: str, lane: int) 
 
 
 def _table(schema: str | None) -> sqlalchemy.TableClause:
+    import sqlalchemy
+
     owner = None if schema is None else sqlalchemy.quoted_name(identifier(schema, "schema"), quote=True)
     columns: list[sqlalchemy.ColumnClause[Any]] = [
         sqlalchemy.column(name) for name in ("lane", "tenant_id", "source_type", "source_id", "action")

@@ -22,10 +22,7 @@ import urllib.parse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
-
-import httpx
-import tenacity
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from oraclerag import log
 from oraclerag.errors import (
@@ -38,6 +35,10 @@ from oraclerag.errors import (
     ProviderRefused,
     ProviderUnavailable,
 )
+
+if TYPE_CHECKING:  # who embeds and answers in the database sends no request, and both take long to import
+    import httpx
+    import tenacity
 
 __all__ = [
     "MAX_BODY",
@@ -107,11 +108,15 @@ def is_loopback(url: str) -> bool:
 @functools.cache
 def _certificates() -> ssl.SSLContext:
     """Give what certificates are checked against; reading them takes longer than the rest of a client."""
+    import httpx
+
     return httpx.create_ssl_context()
 
 
 def client(url: str, *, timeout: float, headers: Mapping[str, str] | None = None) -> httpx.Client:
     """Give a client for one address; ``timeout`` is in seconds, for each read. Whoever takes it closes it."""
+    import httpx
+
     mounts: dict[str, httpx.BaseTransport | None] = {}
     if is_loopback(url):
         host = urllib.parse.urlsplit(url).hostname or ""
@@ -149,6 +154,8 @@ def posted(
 
     ``auth`` says who asks where that is no ``key``.
     """
+    import httpx
+
     headers = {"Accept": accept}
     if key is not None:
         headers["Authorization"] = f"Bearer {key}"
@@ -186,6 +193,8 @@ def body(response: httpx.Response, *, until: float | None = None) -> bytes:
 @contextlib.contextmanager
 def transport() -> Iterator[None]:
     """Turn what httpx raises inside the block into errors of ours; its own is the cause."""
+    import httpx
+
     try:
         yield
     except httpx.TimeoutException as error:
@@ -345,6 +354,8 @@ class Attempts:
 
     def call(self, function: Callable[[], T]) -> T:
         """Call until it gives something, or raise the last error."""
+        import tenacity
+
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(self.most),
             wait=self._wait,

@@ -6,8 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-
-import httpx
+from typing import TYPE_CHECKING
 
 from oraclerag import http_client, telemetry
 from oraclerag.embed.batches import batches
@@ -23,6 +22,9 @@ from oraclerag.errors import (
 )
 from oraclerag.http_client import Attempts, Unsaid
 from oraclerag.model.external import Dialect, Embedded, Kind
+
+if TYPE_CHECKING:
+    import httpx
 
 __all__ = ["OverHttp"]
 

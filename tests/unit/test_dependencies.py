@@ -49,9 +49,9 @@ def installed(name: str, extras: frozenset[str], found: dict[str, Distribution])
 
 def licence(one: Distribution) -> str:
     """Give what a package says of its licence, in any of the three ways to say it."""
-    told = one.metadata.get_all("Classifier") or []
-    classifiers = [line.rpartition(" :: ")[2] for line in told if line.startswith("License ::")]
-    said = one.metadata.get("License-Expression") or "; ".join(classifiers) or one.metadata.get("License") or ""
+    told = one.metadata.get_all
+    classifiers = [line.rpartition(" :: ")[2] for line in told("Classifier") or [] if line.startswith("License ::")]
+    said = "".join(told("License-Expression") or []) or "; ".join(classifiers) or "".join(told("License") or [])
     return said.strip().partition("\n")[0]
 
 
