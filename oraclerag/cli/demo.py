@@ -45,7 +45,8 @@ def demo(
     """
     from oraclerag.config import Settings
     from oraclerag.demo.application import DATA
-    from oraclerag.demo.run import MODEL, Demo, write_configuration
+    from oraclerag.demo.configuration import MODEL, write_configuration
+    from oraclerag.demo.run import Demo
     from oraclerag.rag import Rag
     from oraclerag.search import MAX_K
 

@@ -115,7 +115,8 @@ def _recorded(user: str, model: Path | None, screen: Output) -> tuple[Recording,
     from oraclerag.config import Settings
     from oraclerag.console import Output
     from oraclerag.database import binary_order, connect_arguments
-    from oraclerag.demo.run import MODEL, Demo, write_configuration
+    from oraclerag.demo.configuration import MODEL, write_configuration
+    from oraclerag.demo.run import Demo
     from oraclerag.local import LocalDatabase
     from oraclerag.rag import Rag
     from oraclerag.replay import Recording, contents, recording_pool
