@@ -10,6 +10,7 @@ import pytest
 from oraclerag.errors import ModelError
 from oraclerag.local.models import DEFAULT_METADATA, OnnxModels
 from oraclerag.model import BuiltModel, TokenCounter, build, fetch, inspect_file
+from oraclerag.model.wordpiece import WordPiece
 from tests.unit.model.folders import run
 from tests.unit.model.reference import Reference
 
@@ -71,7 +72,7 @@ def test_the_limit_is_that_of_the_model_card(built: BuiltModel) -> None:
 
 def test_token_counts_equal_those_of_the_original_tokenizer(built: BuiltModel, reference: Reference) -> None:
     tokenizer = inspect_file(built.path).tokenizer
-    assert tokenizer is not None
+    assert isinstance(tokenizer, WordPiece)
     counter = TokenCounter(tokenizer)
     reference.tokenizer.no_truncation()
     try:
