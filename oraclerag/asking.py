@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from oraclerag import answer as answering
 from oraclerag import generate, telemetry
@@ -18,6 +18,7 @@ from oraclerag.reduce import AsBefore, Understanding
 from oraclerag.scope import Scope
 from oraclerag.search import Searcher, SearchOptions, expand, fetch
 from oraclerag.searches import Asked, Course, Kind, Searches, followed, keeping
+from oraclerag.searches.replay import refuse_unknown
 from oraclerag.security import reading
 from oraclerag.source import Source, find, tenants_mapped
 
@@ -233,7 +234,8 @@ class Asking:
         """
         self.searches.feedback(search_id, good, note, scope=scope)
 
-    def _search_again(self, question: str, *, scope: Scope, log: bool, **options: Any) -> SearchResult:
+    def _search_again(self, question: str, *, scope: Scope, log: bool, options: Mapping[str, Any]) -> SearchResult:
+        refuse_unknown(options, SearchOptions.__annotations__)
         return self.search(question, scope=scope, log=log, **options)
 
     def _ask_again(
@@ -244,10 +246,15 @@ class Asking:
         prompting: Mapping[str, Any],
         understood: Mapping[str, Any],
         log: bool,
-        **options: Unpack[SearchOptions],
+        options: Mapping[str, Any],
     ) -> Answer:
-        how = dataclasses.replace(answering.Prompting.of(self.settings), **prompting)
-        return self._answered(question, scope, how, options, log=log, understanding=AsBefore(**understood))
+        how = answering.Prompting.of(self.settings)
+        refuse_unknown(options, SearchOptions.__annotations__)
+        refuse_unknown(prompting, [one.name for one in dataclasses.fields(how)])
+        how = dataclasses.replace(how, **prompting)
+        return self._answered(
+            question, scope, how, cast("SearchOptions", options), log=log, understanding=AsBefore(**understood)
+        )
 
     def _turns(self, session: str | None, scope: Scope) -> list[Turn]:
         """Give what this scope has asked in a session, oldest first, as far as it matters to the next question."""

@@ -175,14 +175,14 @@ def _logged(row: tuple[Any, ...], hits: tuple[LoggedHit, ...] = ()) -> LoggedSea
         outcome=outcome,
         asked_at=asked_at,
         asked_by=asked_by,
-        asked_as=tuple(asked_as or ()),
+        asked_as=tuple(one for one in asked_as if isinstance(one, str)) if isinstance(asked_as, list) else (),
         session=session,
         question=question,
         question_hash=question_hash,
         standalone=standalone,
         reduced=reduced,
         reduced_by=reduced_by,
-        options=_plain(options or {}),
+        options=_plain(options) if isinstance(options, Mapping) else {},
         mode=mode,
         model=model,
         k=_whole(k),
@@ -196,7 +196,7 @@ def _logged(row: tuple[Any, ...], hits: tuple[LoggedHit, ...] = ()) -> LoggedSea
         cited=_whole(cited),
         uncited=_whole(uncited),
         unsupported=_whole(unsupported),
-        timings={str(step): float(value) for step, value in (timings or {}).items()},
+        timings=_numbers(timings),
         seconds=_real(seconds),
         error_code=error_code,
         failed_step=failed_step,
@@ -212,6 +212,13 @@ def _whole(value: Any) -> int | None:
 
 def _real(value: Any) -> float | None:
     return None if value is None else float(value)
+
+
+def _numbers(value: Any) -> dict[str, float]:
+    """Give what JSON says of steps; what is no number says nothing."""
+    if not isinstance(value, Mapping):
+        return {}
+    return {str(step): float(one) for step, one in value.items() if isinstance(one, (int, float, decimal.Decimal))}
 
 
 def _plain(value: Any) -> Any:

@@ -261,3 +261,31 @@ def test_what_is_old_is_forgotten_slice_by_slice(rag: Rag) -> None:
     with Rag(replace(rag.settings, searches_keep_days=70)) as other:
         assert other.purge_searches().searches == 4
     assert len(rag.searches.list(scope=MANAGER)) == 1
+
+
+@pytest.mark.parametrize("broken", [[1, "x"], 5, "x", {"search": "soon", "k": None}, {"a": {"b": []}}])
+def test_an_entry_whose_json_is_not_what_it_was_is_shown(rag: Rag, broken: Any) -> None:
+    """The columns are open to whoever may change the table; the rest of the entry is worth seeing."""
+    number = log(rag, options=broken, timings=broken)
+    found = rag.searches.show(number, scope=ADA)
+    assert found.timings == {}
+    assert isinstance(found.options, dict)
+    assert len(rag.searches.list(scope=ADA)) == 1
+    log(rag, asked_as=broken)
+    assert len(rag.searches.list(scope=MANAGER)) == 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"nonsense": 1}, {"scope": "x"}, {"connection": 1}, {"log": True}, {"since": 5}, {"until": "soon"}, {"prompt": 3}],
+)
+def test_an_entry_whose_options_no_search_takes_is_not_run_again(rag: Rag, options: dict[str, Any]) -> None:
+    number = log(rag, options=options)
+    with pytest.raises(InputError, match=f"{next(iter(options))}.*what no search takes"):
+        rag.searches.replay(number, scope=ADA)
+
+
+def test_an_entry_whose_prompt_no_question_takes_is_not_asked_again(rag: Rag) -> None:
+    number = log(rag, options={"prompt": {"nonsense": 1}})
+    with pytest.raises(InputError, match="nonsense"):
+        rag.searches.replay(number, scope=ADA, answer=True)
