@@ -60,7 +60,7 @@ def chunk(
         typer.Option("--encoding", metavar="NAME", help="Of a file without a byte order mark (default: utf-8)."),
     ] = None,
     max_size: Annotated[
-        float, typer.Option("--max-size", metavar="MB", min=0.000001, help="A larger file is not read.")
+        float, typer.Option("--max-size", metavar="MB", min=0.000001, max=10_000, help="A larger file is not read.")
     ] = 100.0,
     html: Annotated[
         Path | None, typer.Option("--html", metavar="PATH", help="Write a page that colours the chunks.")

@@ -78,7 +78,8 @@ def diagnose(
         str | None, typer.Option("--encoding", metavar="NAME", help="Without a byte order mark (default: utf-8).")
     ] = None,
     max_size: Annotated[
-        float, typer.Option("--max-size", metavar="MB", min=0.000001, help="A report that is larger is not read.")
+        float,
+        typer.Option("--max-size", metavar="MB", min=0.000001, max=10_000, help="A report that is larger is not read."),
     ] = 100.0,
     json: Json = False,
 ) -> None:

@@ -57,7 +57,8 @@ Encoding = Annotated[
     str | None, typer.Option("--encoding", metavar="NAME", help="Of files without a byte order mark (default: utf-8).")
 ]
 MaxSize = Annotated[
-    float, typer.Option("--max-size", metavar="MB", min=0.000001, help="Files that are larger are not read.")
+    float,
+    typer.Option("--max-size", metavar="MB", min=0.000001, max=10_000, help="Files that are larger are not read."),
 ]
 OccurredAt = Annotated[
     str | None, typer.Option("--occurred-at", metavar="TIME", help="Of when they are: 2026-03-31T14:00 (UTC).")

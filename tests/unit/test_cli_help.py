@@ -91,3 +91,11 @@ def test_version() -> None:
 )
 def test_usage_errors_are_exit_code_2(arguments: list[str]) -> None:
     assert CliRunner().invoke(app, arguments, prog_name="oraclerag").exit_code == 2
+
+
+@pytest.mark.parametrize("verb", [("diagnose", "FILE"), ("chunk", "FILE"), ("ingest", "docs", "FILE")])
+@pytest.mark.parametrize("size", ["inf", "nan", "1e300", "0"])
+def test_a_size_that_nobody_has_is_refused(verb: tuple[str, ...], size: str) -> None:
+    result = CliRunner().invoke(app, [*verb, "--max-size", size])
+    assert result.exit_code == 2, result.output
+    assert "--max-size" in result.output
