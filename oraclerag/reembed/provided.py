@@ -16,7 +16,7 @@ import oracledb
 
 from oraclerag import in_force
 from oraclerag.config import Settings
-from oraclerag.database import own_tables
+from oraclerag.database import committed, own_tables
 from oraclerag.embed import Budget, Passages, embedder_of
 from oraclerag.errors import EntityError
 from oraclerag.model.active import ActiveModel
@@ -73,10 +73,17 @@ def fill_provided(
             for chunk in some:
                 if chunk.content_hash in refused:
                     raise EntityError(f"{chunk.key}: {refused[chunk.content_hash].message}")
-            filled += _write(connection, statements.with_names("set_provided", column=column), some, vectors)
-            require_still()
-            with own_tables():
-                connection.commit()  # before the provider is asked again
+            filled += committed(  # before the provider is asked again
+                connection,
+                functools.partial(
+                    _write,
+                    connection,
+                    statements.with_names("set_provided", column=column),
+                    some,
+                    vectors,
+                    require_still,
+                ),
+            )
         done = chunks[-1].chunk_id if chunks else 0  # once more from the beginning: what others added or changed
         in_force.put(connection, schema, "*", "second_done", str(done))
         with own_tables():
@@ -109,7 +116,11 @@ def _by_tenant(chunks: list[_Chunk]) -> dict[str, list[_Chunk]]:
 
 
 def _write(
-    connection: oracledb.Connection, statement: str, chunks: list[_Chunk], vectors: dict[str, array[float]]
+    connection: oracledb.Connection,
+    statement: str,
+    chunks: list[_Chunk],
+    vectors: dict[str, array[float]],
+    require_still: Callable[[], None],
 ) -> int:
     rows: list[dict[str, Any]] = [
         {"vector": vectors[chunk.content_hash], "chunk_id": chunk.chunk_id, "content_hash": chunk.content_hash}
@@ -118,4 +129,6 @@ def _write(
     with connection.cursor() as cursor, own_tables():
         cursor.setinputsizes(vector=oracledb.DB_TYPE_VECTOR)
         cursor.executemany(statement, rows)
-        return int(cursor.rowcount)
+        written = int(cursor.rowcount)
+    require_still()
+    return written

@@ -23,6 +23,7 @@ from oraclerag.cutting import Cutting
 from oraclerag.database import Database
 from oraclerag.errors import (
     ConfigurationError,
+    Contention,
     EmbeddingDimensionMismatch,
     InputError,
     ModelNotActive,
@@ -36,6 +37,7 @@ from oraclerag.model import drop_model, list_models, use_model
 from oraclerag.model.external import external_model
 from oraclerag.model.register import register_model
 from oraclerag.provision import provision
+from oraclerag.reembed.provided import _write as provided_write
 from oraclerag.reembed.state import wait_for_writers
 from oraclerag.source import from_settings
 from tests.acceptance.test_cli import Shell
@@ -642,7 +644,17 @@ def test_a_model_is_switched_to_a_provider_and_back_without_a_gap(
             writing.cursor().execute("UPDATE RAG_CHUNK SET EMBEDDING_2 = NULL WHERE SOURCE_ID = '2'")
             with pytest.raises(InputError, match="1 of 2 chunks have no vector"):
                 rag.reembedding.switch()
-        rag.reembedding.fill(name)
+        with monkeypatch.context() as patch:  # it meets a worker that has locked chunks in the other order
+            met: list[str] = ["ORA-00060"]
+
+            def write(*args: Any) -> int:
+                if met:
+                    raise Contention(met.pop())
+                return provided_write(*args)
+
+            patch.setattr("oraclerag.reembed.provided._write", write)
+            assert rag.reembedding.fill(name).complete
+            assert not met
         assert rag.reembedding.switch().model.startswith("OPENAI_COMPATIBLE_WORDS")
         assert found(rag) == ["note:1:0", "note:2:0"]
         texts["2"] = "Buy bread for the office"
