@@ -92,8 +92,8 @@ def test_what_cannot_be_run_again_is_said(values: dict[str, object], answer: boo
 def test_searched_for_is_what_was_searched_for_then() -> None:
     asked: list[tuple[str, dict[str, object]]] = []
 
-    def search(question: str, **options: object) -> SearchResult:
-        asked.append((question, options))
+    def search(question: str, *, options: dict[str, object], **how: object) -> SearchResult:
+        asked.append((question, {**how, **options}))
         return result([])
 
     options = {"k": 3, "since": "2026-01-31", "until": "2026-01-31T10:00:00+02:00", "prompt": {"max_chunks": 2}}
