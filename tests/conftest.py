@@ -1,4 +1,4 @@
-"""Property tests: no clock decides over them, and ``pytest --hypothesis-profile thorough`` tries twenty times as much.
+"""Property tests: no clock decides over them, and ``pytest --hypothesis-profile thorough`` tries thirty times as much.
 
 With ``-n`` a module's tests stay with one worker, so that what they share is made once.
 """
@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, settings
 pytest_plugins = ["pytester"]  # for the tests of our own plugin
 
 # A deadline, and the check that generating is fast enough, fail on a machine that is busy.
-settings.register_profile("quick", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", settings.get_profile("quick"), max_examples=1000)
 settings.load_profile("quick")
 
