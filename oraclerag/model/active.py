@@ -6,10 +6,12 @@ vectors of two models.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import oracledb
 
@@ -36,6 +38,7 @@ class ActiveModel:
     tokens of a text, special tokens included. ``provider`` is None where the database embeds; else no statement can
     name the model, and vectors are bound. ``vectors_as`` is what stands for the model in the fingerprints of entities
     since its vectors took the place of another one's, every one of them; None: what stands for itself.
+    ``since`` is when it came into force, by the database's clock.
     """
 
     name: str
@@ -49,11 +52,19 @@ class ActiveModel:
     counter: Tokens = field(repr=False, compare=False)
     provider: str | None = None
     vectors_as: str | None = None
+    since: dt.datetime | None = field(default=None, compare=False)
 
     @property
     def sql_name(self) -> str:
         """The model as SQL names it: owner and physical name."""
         return f"{quoted(self.schema, 'schema')}.{identifier(self.physical_name, 'model')}"
+
+
+class _Settings(NamedTuple):
+    """What RAG_SETTING says of models, and since when the one in force is."""
+
+    values: Mapping[str, str]
+    since: dt.datetime | None
 
 
 def active_model(connection: oracledb.Connection, schema: str, *, configured: str | None = None) -> ActiveModel:
@@ -65,15 +76,15 @@ def active_model(connection: oracledb.Connection, schema: str, *, configured: st
     """
     statements = Statements("active", schema)
     settings = _settings(connection, statements)
-    physical_name, column = settings.get("model"), settings.get("vector_column")
-    if physical_name is None and settings.get("model_replaced") is not None:
+    physical_name, column = settings.values.get("model"), settings.values.get("vector_column")
+    if physical_name is None and settings.values.get("model_replaced") is not None:
         raise ModelNotActive(
             "No embedding model is in force: another one is being made active, or that was interrupted.",
             hint="Wait until `oraclerag model use` has ended; where it was interrupted, run it again.",
         )
     if physical_name is None or column is None:
         raise ModelNotActive("No embedding model is active.", hint="Run `oraclerag provision`.")
-    found = _read(connection, statements, schema, physical_name, column, settings.get("vectors_as"))
+    found = _read(connection, statements, schema, physical_name, column, settings)
     if configured is not None and found.name != configured.upper():
         second = _second(connection, statements, schema, settings)  # of the same moment
         if second is None or second.name != configured.upper():
@@ -91,18 +102,22 @@ def second_model(connection: oracledb.Connection, schema: str) -> ActiveModel | 
 
 
 def _second(
-    connection: oracledb.Connection, statements: Statements, schema: str, settings: Mapping[str, str]
+    connection: oracledb.Connection, statements: Statements, schema: str, settings: _Settings
 ) -> ActiveModel | None:
-    physical_name, column = settings.get("second_model"), settings.get("second_column")
+    physical_name, column = settings.values.get("second_model"), settings.values.get("second_column")
     if physical_name is None or column is None:
         return None
-    return _read(connection, statements, schema, physical_name, column, settings.get("vectors_as"))
+    return _read(connection, statements, schema, physical_name, column, settings)
 
 
-def _settings(connection: oracledb.Connection, statements: Statements) -> dict[str, str]:
+def _settings(connection: oracledb.Connection, statements: Statements) -> _Settings:
     with connection.cursor() as cursor, own_tables():
         cursor.execute(statements["settings"])
-        return {setting: value for setting, value in cursor if value is not None}
+        rows = [row for row in cursor if row[1] is not None]
+    return _Settings(
+        {setting: value for setting, value, _ in rows},
+        next((since for setting, _, since in rows if setting == "model"), None),
+    )
 
 
 def _read(
@@ -111,7 +126,7 @@ def _read(
     schema: str,
     physical_name: str,
     column: str,
-    vectors_as: str | None,
+    settings: _Settings,
 ) -> ActiveModel:
     with connection.cursor() as cursor, own_tables():
         cursor.execute(statements["model"], physical_name=physical_name)
@@ -133,7 +148,8 @@ def _read(
         passage_prefix=passage_prefix or "",
         counter=_counter(connection, statements, physical_name, provider),
         provider=provider,
-        vectors_as=vectors_as,
+        vectors_as=settings.values.get("vectors_as"),
+        since=settings.since,
     )
 
 

@@ -164,7 +164,7 @@ def _tokenizer(read: _Read) -> tokenizers.Tokenizer:
     ]
     made = tokenizers.Tokenizer(models.Unigram(found, 0, False))
     steps: list[normalizers.Normalizer] = [normalizers.Precompiled(read.characters)] if read.characters else []
-    steps += [normalizers.Replace(tokenizers.Regex(pattern), new) for pattern, new in ((" {2,}", " "), ("^ | $", ""))]
+    steps += [normalizers.Replace(tokenizers.Regex(pattern), new) for pattern, new in ((" {2,}", " "), (r"\A | \z", ""))]
     made.normalizer = normalizers.Sequence(steps)
     made.pre_tokenizer = pre_tokenizers.Metaspace("▁", prepend_scheme="always")
     return made

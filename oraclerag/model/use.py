@@ -44,13 +44,14 @@ def use_model(
     texts = statements(schema)
     with own_tables(), connection.cursor() as cursor:
         settings = {}
-        for setting in ("model", "vector_column", "model_replaced", "second_model"):
+        for setting in ("model", "vector_column", "model_replaced", "second_model", "second_column"):
             cursor.execute(texts["setting"], setting=setting)
             row = cursor.fetchone()
             settings[setting] = row[0] if row else None
-        if settings["second_model"] is not None:
+        if settings["second_model"] is not None or settings["second_column"] is not None:
+            beside = settings["second_model"] or settings["second_column"]
             raise ModelError(
-                f"A switch of models is under way: {settings['second_model']} is beside the one in force.",
+                f"A switch of models is under way: {beside} is beside what is in force.",
                 hint="End it first: `oraclerag reembed --status` says how.",
             )
         # what an interrupted call took out of force is still what the vectors were made with

@@ -35,7 +35,7 @@ from oraclerag.search.question import cut
 from oraclerag.search.rechecked import Visible, rechecked
 from oraclerag.search.request import Request, SearchOptions, request
 from oraclerag.search.rerank import reranked
-from oraclerag.search.sending import embed, fetched, in_force_when_nothing_is_found
+from oraclerag.search.sending import embed, fetched, still_in_force
 from oraclerag.search.text_leg import INDEX_GONE, Way, drg_code, refused_text, text_leg, usable_indexes
 from oraclerag.search.traced import traced
 from oraclerag.security import reading
@@ -202,13 +202,10 @@ class Searcher:
                 except oracledb.Error as error:
                     if (drg_code(error) or code_of(error)) not in _OUTDATED:
                         raise
-                    if fresh and in_force_when_nothing_is_found(connection, schema) == state.model.physical_name:
+                    if fresh and still_in_force(connection, state.model):
                         raise
                 # nothing is found when another model has come into force: look before believing it
-                if result or (
-                    result is not None
-                    and in_force_when_nothing_is_found(connection, schema) == state.model.physical_name
-                ):
+                if result or (result is not None and still_in_force(connection, state.model)):
                     break
                 self.forget()
             if result is None:

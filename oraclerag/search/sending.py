@@ -14,26 +14,26 @@ from oraclerag.statements import Statements
 if TYPE_CHECKING:
     import oracledb
 
-__all__ = ["embed", "fetched", "in_force_when_nothing_is_found"]
+__all__ = ["embed", "fetched", "still_in_force"]
 
 
-def in_force_when_nothing_is_found(connection: oracledb.Connection, schema: str) -> str | None:
-    """Give the model in force now: where it is another one, that is why nothing was found.
+def still_in_force(connection: oracledb.Connection, model: ActiveModel) -> bool:
+    """Whether a model has been in force all the time since it was read; where not, that is why nothing was found.
 
     Raises InputError for a session for which 'a' equals 'A': there no scope may be true.
     """
     with connection.cursor() as cursor:
-        cursor.execute(Statements("search", schema)["nothing_found"])
+        cursor.execute(Statements("search", model.schema)["nothing_found"])
         row = cursor.fetchone()
     assert row is not None  # noqa: S101 - dual has one row
-    ignores_case, model = row
+    ignores_case, physical_name, since = row
     if ignores_case:
         raise InputError(
             "The session compares texts without their case (NLS_COMP=LINGUISTIC with an NLS_SORT such as BINARY_CI), "
             "which would let one tenant into another's data: nothing is searched in it.",
             hint="Search on a connection of its own, or run ALTER SESSION SET NLS_COMP = BINARY on this one first.",
         )
-    return None if model is None else str(model)
+    return (physical_name, since) == (model.physical_name, model.since)
 
 
 def embed(connection: oracledb.Connection, model: ActiveModel, text: str) -> Any:

@@ -1,7 +1,7 @@
 -- Which embedding model is in force, and what is known of it.
 
 -- name: settings
-SELECT SETTING, SETTING_VALUE FROM /*schema*/RAG_SETTING
+SELECT SETTING, SETTING_VALUE, UPDATED_AT FROM /*schema*/RAG_SETTING
 WHERE SCOPE_NAME = '*' AND SETTING IN ('model', 'vector_column', 'model_replaced', 'vectors_as', 'second_model', 'second_column')
 
 -- name: model

@@ -16,7 +16,6 @@ SELECT VECTOR_EMBEDDING(/*model*/MODEL USING /*text*/TEXT AS DATA) FROM dual
 
 -- name: nothing_found
 -- Whether the session compares texts without their case, then no scope is true, see Scope.predicate; and which model is
--- in force now.
-SELECT CASE WHEN 'a' = 'A' THEN 1 ELSE 0 END AS IGNORES_CASE,
-  (SELECT s.SETTING_VALUE FROM /*schema*/RAG_SETTING s WHERE s.SCOPE_NAME = '*' AND s.SETTING = 'model') AS MODEL
-FROM dual
+-- in force now, and since when.
+SELECT CASE WHEN 'a' = 'A' THEN 1 ELSE 0 END AS IGNORES_CASE, s.SETTING_VALUE, s.UPDATED_AT
+FROM dual LEFT JOIN /*schema*/RAG_SETTING s ON s.SCOPE_NAME = '*' AND s.SETTING = 'model'

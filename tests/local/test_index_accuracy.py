@@ -80,7 +80,7 @@ def test_oracles_own_function_is_asked_where_it_is_there(rag: Rag, monkeypatch: 
     monkeypatch.setattr(oracledb.Cursor, "execute", answered)
     report = rag.index_accuracy(scope=ACME, questions=["late payment", "backup"], k=3)
     assert (report.oracle.achieved, report.oracle.questions) == (95.0, 2)
-    assert seen == [{"owner": rag.database.schema, "k": 3, "accuracy": 90}] * 2
+    assert seen == [{"owner": rag.database.schema, "index_name": "RAG_CHUNK_EMB_IDX", "k": 3, "accuracy": 90}] * 2
 
 
 def test_what_was_asked_in_the_tenant_is_asked_again(rag: Rag) -> None:
