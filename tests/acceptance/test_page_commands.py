@@ -51,6 +51,7 @@ WITH = {
     "init": ["--file", "another.toml"],
     "index build": ["--force"],  # fewer chunks than an index is worth
     "provision --dry-run": ["--model", "model.onnx"],  # a small one, which cannot be fetched
+    "provision --sql-api": ["--sql"],  # the script only: the local database knows no packages, as apex.md says
 }
 
 TABLES = """
