@@ -157,14 +157,19 @@ def _tokenizer(read: _Read) -> tokenizers.Tokenizer:
     import tokenizers
     from tokenizers import models, normalizers, pre_tokenizers
 
-    # What is not to be found in a text, such as <s>, must not be: private letters stand for it.
+    # What is not to be found in a text, such as <s>, must not be: names with a blank, which no text has by then.
     found = [
-        (name if kind in (_NORMAL, _USED) else f"\U0010fffe{number}", score)
+        (name if kind in (_NORMAL, _USED) else f" {number}", score)
         for number, (name, score, kind) in enumerate(read.pieces)
     ]
     made = tokenizers.Tokenizer(models.Unigram(found, 0, False))
     steps: list[normalizers.Normalizer] = [normalizers.Precompiled(read.characters)] if read.characters else []
-    steps += [normalizers.Replace(tokenizers.Regex(pattern), new) for pattern, new in ((" {2,}", " "), (r"\A | \z", ""))]
-    made.normalizer = normalizers.Sequence(steps)
-    made.pre_tokenizer = pre_tokenizers.Metaspace("▁", prepend_scheme="always")
+    # \A and \z, for ^ and $ are also the ends of a line. SentencePiece takes a "▁" of the text for a blank only when it
+    # removes those at the end, and puts one before the text whatever it begins with, unless nothing is left.
+    blanks = ((" {2,}", " "), (r"[ ▁]+\z", ""), (r"\A ", ""))
+    steps += [normalizers.Replace(tokenizers.Regex(pattern), new) for pattern, new in blanks]
+    made.normalizer = normalizers.Sequence([*steps, normalizers.Prepend("▁")])
+    # Words may be cut one by one, which is quicker, only where no piece goes beyond a word, the unknown one included.
+    by_word = all("▁" not in name[1:] for name, _ in found) and "▁" in {name for name, _ in found}
+    made.pre_tokenizer = pre_tokenizers.Metaspace("▁", prepend_scheme="never", split=by_word)
     return made

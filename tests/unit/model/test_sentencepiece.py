@@ -111,6 +111,25 @@ def test_the_count_is_that_of_the_graph(text: str) -> None:
     assert COUNTER.count(text) == len(IDS(text))
 
 
+BLANKS = [
+    *("0 \n", "\n0", "\n 0", "0\t", " ", "  ", "\n", " \n ", "\u00a00", "\u00a0 0", "el  pago", "el   pago  "),
+    *("el pago ", "  el pago", "el \n pago", "el \r\n pago \r\n", "\u3000el\u2028 pago", "\U0010fffe1"),
+    *("▁", "▁▁", "▁el", "▁ el", " ▁el", "el▁", "el ▁ ", "el▁▁pago", "▁<s>", "☕ ☕", "☕▁☕"),
+]  # "▁" is the letter that SentencePiece writes for a blank
+
+
+@pytest.mark.parametrize("text", BLANKS, ids=ascii)
+def test_blanks_are_counted_as_the_graph_keeps_and_drops_them(text: str) -> None:
+    assert COUNTER.count(text) == len(IDS(text))
+
+
+@pytest.mark.parametrize("pieces", [[*PIECES, ("▁el▁pago", -1.0, NORMAL)], [*PIECES[:3], *PIECES[4:]]])
+@pytest.mark.parametrize("text", ["el pago", "el pago el pago ☕ ☕", "☕ 0", " "])
+def test_pieces_that_go_beyond_a_word_are_counted(pieces: list[tuple[str, float, int]], text: str) -> None:
+    tokenizer = SentencePiece(sentencepiece(pieces))
+    assert PieceCounter(tokenizer).count(text) == len(graph(tokenizer)(text))
+
+
 def test_ids_are_those_of_xlm_r() -> None:
     ids = graph(SentencePiece(sentencepiece()))
     names = [name for name, _, _ in PIECES]
