@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from oraclerag.errors import ModelInvalid
+from oraclerag.model.character_map import CharacterMap
 from oraclerag.model.protobuf import fields, message, text
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class SentencePiece:
 class _Read:
     pieces: list[tuple[str, float, int]]
     kind: int
-    characters: bytes  # how letters are replaced, in the form of a trie
+    characters: CharacterMap
     prefixed: bool
     collapsed: bool
 
@@ -111,13 +112,14 @@ def _read(data: bytes) -> _Read:
                         prefixed = bool(found)
                     elif at == 4:
                         collapsed = bool(found)
+        letters = CharacterMap(characters)
     except (IndexError, ValueError, struct.error) as error:
         raise ModelInvalid(
             "The SentencePiece tokenizer cannot be read: it is no model of SentencePiece, or only a part of one.",
             hint="Download the folder again; a Git LFS pointer needs `git lfs pull`. Or use a model with a WordPiece "
             "vocabulary.",
         ) from error
-    return _Read(pieces, kind, characters, prefixed, collapsed)
+    return _Read(pieces, kind, letters, prefixed, collapsed)
 
 
 def _piece(data: memoryview) -> tuple[str, float, int]:
@@ -139,7 +141,7 @@ class PieceCounter:
 
     def __init__(self, tokenizer: SentencePiece) -> None:
         self._model = tokenizer.model
-        self._made: tokenizers.Tokenizer | None = None
+        self._made: tuple[CharacterMap, tokenizers.Tokenizer] | None = None
         self._guard = threading.Lock()
         self._recent = lru_cache(maxsize=_KEPT_TEXTS)(self._count)
 
@@ -149,8 +151,12 @@ class PieceCounter:
 
     def _count(self, text: str) -> int:
         with self._guard:
-            made = self._made = self._made or _tokenizer(_read(self._model))
-        return len(made.encode(text.encode("utf-8", "replace").decode(), add_special_tokens=False).ids) + 2
+            if self._made is None:
+                read = _read(self._model)
+                self._made = read.characters, _tokenizer(read)
+            letters, made = self._made
+        replaced = letters.replaced(text.encode("utf-8", "replace").decode())
+        return len(made.encode(replaced, add_special_tokens=False).ids) + 2
 
 
 def _tokenizer(read: _Read) -> tokenizers.Tokenizer:
@@ -163,11 +169,10 @@ def _tokenizer(read: _Read) -> tokenizers.Tokenizer:
         for number, (name, score, kind) in enumerate(read.pieces)
     ]
     made = tokenizers.Tokenizer(models.Unigram(found, 0, False))
-    steps: list[normalizers.Normalizer] = [normalizers.Precompiled(read.characters)] if read.characters else []
     # \A and \z, for ^ and $ are also the ends of a line. SentencePiece takes a "▁" of the text for a blank only when it
     # removes those at the end, and puts one before the text whatever it begins with, unless nothing is left.
     blanks = ((" {2,}", " "), (r"[ ▁]+\z", ""), (r"\A ", ""))
-    steps += [normalizers.Replace(tokenizers.Regex(pattern), new) for pattern, new in blanks]
+    steps = [normalizers.Replace(tokenizers.Regex(pattern), new) for pattern, new in blanks]
     made.normalizer = normalizers.Sequence([*steps, normalizers.Prepend("▁")])
     # Words may be cut one by one, which is quicker, only where no piece goes beyond a word, the unknown one included.
     by_word = all("▁" not in name[1:] for name, _ in found) and "▁" in {name for name, _ in found}

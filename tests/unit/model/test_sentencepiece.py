@@ -38,16 +38,23 @@ PIECES = [
 
 
 def sentencepiece(
-    pieces: list[tuple[str, float, int]] = PIECES, *, kind: int = 1, collapsed: bool = True, prefixed: bool = True
+    pieces: list[tuple[str, float, int]] = PIECES,
+    *,
+    kind: int = 1,
+    collapsed: bool = True,
+    prefixed: bool = True,
+    table: bytes = b"",
 ) -> bytes:
-    """Write a model of SentencePiece, without a table of letters."""
+    """Write a model of SentencePiece; ``table`` is that of the letters that are replaced."""
     written = b"".join(
         _part(1, _part(1, text.encode()) + _number(2, struct.pack("<f", score), 5) + _number(3, _varint(what), 0))
         for text, score, what in pieces
     )
     trainer = _number(3, _varint(kind), 0)
-    normalizer = _part(1, b"identity") + b"".join(
-        _number(at, _varint(int(on)), 0) for at, on in ((3, prefixed), (4, collapsed), (5, True))
+    normalizer = (
+        _part(1, b"identity")
+        + (_part(2, table) if table else b"")
+        + b"".join(_number(at, _varint(int(on)), 0) for at, on in ((3, prefixed), (4, collapsed), (5, True)))
     )
     return written + _part(2, trainer) + _part(3, normalizer)
 
@@ -113,7 +120,7 @@ def test_the_count_is_that_of_the_graph(text: str) -> None:
 
 BLANKS = [
     *("0 \n", "\n0", "\n 0", "0\t", " ", "  ", "\n", " \n ", "\u00a00", "\u00a0 0", "el  pago", "el   pago  "),
-    *("el pago ", "  el pago", "el \n pago", "el \r\n pago \r\n", "\u3000el\u2028 pago", "\U0010fffe1"),
+    *("el pago ", "  el pago", "el \n pago", "el \r\n pago \r\n", "\u3000el\u2028 pago", "1\U0010fffe1"),
     *("▁", "▁▁", "▁el", "▁ el", " ▁el", "el▁", "el ▁ ", "el▁▁pago", "▁<s>", "☕ ☕", "☕▁☕"),
 ]  # "▁" is the letter that SentencePiece writes for a blank
 
