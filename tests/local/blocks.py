@@ -78,7 +78,12 @@ class Blocks:
         return int(found[0])
 
     def read(self, action: Callable[[oracledb.Connection], object]) -> Counter[str]:
-        """Run something on a session of its own; gives the blocks read, by table and index."""
+        """Run something on a session of its own; gives the blocks read, by table and index.
+
+        PostgreSQL's sessions report at most once a second, and what is left when they have been idle for ten: sessions
+        that have read these tables before must have ended (`end`), or they may report in the middle of it.
+        """
+        self._plain.execute("SELECT pg_stat_force_next_flush()")  # what our own VACUUM has read
         before = self._counts()
         others = self._sessions()
         with self._account.connect() as connection:
@@ -89,6 +94,13 @@ class Blocks:
         while ours & self._sessions():
             time.sleep(0.001)
         return self._counts() - before
+
+    def end(self, connection: oracledb.Connection) -> None:
+        """Close a connection and wait until its session has reported what it has read."""
+        before = self._sessions()
+        connection.close()
+        while before <= self._sessions():
+            time.sleep(0.001)
 
     def _sessions(self) -> set[int]:
         found = self._plain.execute("SELECT pid FROM pg_stat_activity WHERE datname = %s", (DATABASE,))

@@ -38,7 +38,9 @@ def claim(tracker: Tracker, connection: oracledb.Connection, tenant: str = "-") 
 
 
 def cost(tracker: Tracker, blocks: Blocks, tenant: str = "-") -> tuple[int, int]:
-    """Blocks of a look and of a claim."""
+    """Blocks of a look and of a claim, and none of those that making the backlog has read."""
+    blocks.end(tracker.connection)
+    tracker.connection = tracker.account.connect()
     blocks.tidy()
     return (
         blocks.read(lambda connection: look(tracker, connection)).total(),
