@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from oraclerag.cli.options import Json, opened, output
+from oraclerag.cli.options import Json, megabytes, opened, output
 
 if TYPE_CHECKING:
     from oraclerag.console import Output
@@ -76,7 +76,7 @@ def chunk(
     from oraclerag.preview import guessed, preview
 
     screen = output(json)
-    read = _read(file, encoding, int(max_size * 1_000_000))
+    read = _read(file, encoding, megabytes(max_size))
     text, title = read.body, title or read.title
     if chunker is None:
         chunker = "passages" if preset is not None else guessed(text)

@@ -19,6 +19,7 @@ from oraclerag.cli.options import (
     Owner,
     Script,
     Tenant,
+    megabytes,
     opened,
     output,
     scope,
@@ -107,7 +108,7 @@ def diagnose(
             fallback=fallback,
             min_score=min_score,
             encoding=encoding,
-            max_bytes=int(max_size * 1_000_000),
+            max_bytes=megabytes(max_size),
         )
     if json:
         screen.data(found)

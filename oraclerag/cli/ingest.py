@@ -18,6 +18,7 @@ from oraclerag.cli.options import (
     Json,
     Module,
     Tenant,
+    megabytes,
     moment,
     opened,
     output,
@@ -86,7 +87,7 @@ def _command(kind: FileKind, text: str) -> Callable[..., None]:
         given = {
             "kind": kind, "collection": collection, "tenant": tenant, "owner": owner, "visibility": visibility,
             "occurred_at": moment(occurred_at, "--occurred-at"), "root": root, "name": name, "encoding": encoding,
-            "max_bytes": int(max_size * 1_000_000), "prune": prune, "force": yes,
+            "max_bytes": megabytes(max_size), "prune": prune, "force": yes,
         }  # fmt: skip
         _ingest(paths, known, given, wait=wait, verbose=verbose, json=json)
 

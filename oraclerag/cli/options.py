@@ -130,6 +130,13 @@ def opened(**overrides: Any) -> Iterator[Rag]:
         yield rag
 
 
+def megabytes(size: float) -> int:
+    """Give the bytes of ``--max-size``; older versions of Typer's parser let a NaN pass the bounds."""
+    if not size > 0:
+        raise typer.BadParameter(f"--max-size takes a number of megabytes above 0, not {size}.")
+    return int(size * 1_000_000)
+
+
 def scope(tenant: str | None, owner: str | None, groups: list[str] | None, *, manager: bool) -> Scope:
     """Make the scope of the options."""
     from oraclerag.scope import Scope

@@ -143,8 +143,9 @@ def test_a_long_prompt_and_a_long_answer(asking: oracledb.Cursor) -> None:
         asking.execute(TEXT.format("DBMS_VECTOR"), {"data": lob, "params": params(server.url)}, fetch_lobs=False)
         assert asking.fetchall() == [(long,)]
         assert server.asked[0]["messages"][0]["content"] == long
-        with pytest.raises(oracledb.DatabaseError, match="ORA-01461"):  # bound as it is, it is a LONG
-            asking.execute(TEXT.format("DBMS_VECTOR"), {"data": long, "params": params(server.url)})
+        # bound as it is, it is a LONG; a cursor of its own, for one may go on with the type that it has bound before
+        with asking.connection.cursor() as other, pytest.raises(oracledb.DatabaseError, match="ORA-01461"):
+            other.execute(TEXT.format("DBMS_VECTOR"), {"data": long, "params": params(server.url)})
 
 
 def test_no_text_is_null(asking: oracledb.Cursor) -> None:

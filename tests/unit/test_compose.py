@@ -121,7 +121,7 @@ def test_the_image_runs_a_worker_that_says_how_it_is() -> None:
     asked = json.loads(check[check.index("[") :])
     assert asked[0] == "oraclerag"
     assert parsed(asked[1:]).params["check"] == worker.params["heartbeat"]
-    folder = worker.params["heartbeat"].parent.as_posix()
+    folder = Path(worker.params["heartbeat"]).parent.as_posix()
     for name in ("worker", "worker-full"):
         service = SERVICES[name]
         assert "command" not in service
