@@ -36,8 +36,8 @@ def measure(database: LocalDatabase, model_file: Path) -> Iterator[Figure]:
         settings = Settings(dsn=account.dsn, user=account.user, password=account.password, embedding_model="BENCH")
         with Rag(settings) as rag, account.connect() as connection:
             rag.provision(model_file=model_file)
-            for _ in range(0, size, 10_000):
-                shelve(connection, random, min(size, 10_000))
+            for first in range(0, size, 10_000):
+                shelve(connection, random, min(size, 10_000), first)
             with connection.cursor() as cursor:
                 cursor.callproc("DBMS_STATS.GATHER_TABLE_STATS", [account.user, "RAG_CHUNK"])
 

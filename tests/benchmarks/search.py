@@ -131,15 +131,17 @@ def _settings(account: Account) -> Settings:
     return Settings(dsn=account.dsn, user=account.user, password=account.password, embedding_model="BENCH")
 
 
-def shelve(connection: oracledb.Connection, random: np.random.Generator, rows: int = ROWS) -> None:
-    """Put chunks into the index, as a worker would; their vectors are random."""
+def shelve(connection: oracledb.Connection, random: np.random.Generator, rows: int = ROWS, first: int = 0) -> None:
+    """Put chunks into the index, as a worker would, numbered from ``first`` on; their vectors are random."""
     numbers = random.normal(size=(rows, DIMENSIONS)).astype(np.float32)
     with connection.cursor() as cursor:
         cursor.executemany(
             "INSERT INTO RAG_ENTITY (SOURCE_TYPE, SOURCE_ID, TENANT_ID, CHUNKS) VALUES ('note', :1, 'main', 1)",
-            [(str(n),) for n in range(rows)],
+            [(str(n),) for n in range(first, first + rows)],
         )
-        entities = cursor.execute("SELECT ENTITY_ID, SOURCE_ID FROM RAG_ENTITY").fetchall()
+        entities = cursor.execute(
+            "SELECT ENTITY_ID, SOURCE_ID FROM RAG_ENTITY WHERE TO_NUMBER(SOURCE_ID) >= :1", [first]
+        ).fetchall()
         cursor.executemany(
             "INSERT INTO RAG_DOCUMENT (ENTITY_ID, TENANT_ID, TITLE) VALUES (:1, 'main', :2)",
             [(entity, f"Note {key}") for entity, key in entities],
