@@ -24,6 +24,9 @@ SIZES = (1_000, 10_000, 100_000)
 K = 10
 SCOPE = Scope(tenant="main")
 
+# At 90 % a search in the local database reads 4 of 10 lists, 34 of 100, 106 of 316 (ora.aim): a share, not a number.
+_EXPECTED = {"exact": "linear is 10", "approximate": "a third of the lists is read: linear is 10"}
+
 
 def measure(database: LocalDatabase, model_file: Path) -> Iterator[Figure]:
     """Measure searches for the 10 nearest by a given vector, and by a text with and without its words."""
@@ -55,11 +58,11 @@ def measure(database: LocalDatabase, model_file: Path) -> Iterator[Figure]:
             if size <= 10_000:
                 plain, hybrid = _texts(rag, hybrid=False), _texts(rag, hybrid=True)
                 yield Figure(f"hybrid search, {size:,} chunks: time", hybrid / plain, "×", "the same without its words")
-    for mode in ("exact", "approximate"):
+    for mode, expected in _EXPECTED.items():
         for before, size in itertools.pairwise(SIZES):
             ratio = taken[mode, size] / taken[mode, before]
             bound = 12 if mode == "exact" else 6
-            against = f"{before:,} chunks ({'linear is 10' if mode == 'exact' else 'lists grow by √10'})"
+            against = f"{before:,} chunks ({expected})"
             yield Figure(f"search by a vector, {mode}, {size:,} chunks: time", ratio, "×", against, bound)
 
 
