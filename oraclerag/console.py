@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from oraclerag.records import SearchResult
+    from oraclerag.records import Problem, SearchResult
 
 __all__ = ["Output", "one_line", "record", "to_json", "visible"]
 
@@ -120,6 +120,11 @@ class Output:
     def say(self, text: str = "") -> None:
         """Print a message on stderr."""
         self._stderr.print(plain_lines(text), soft_wrap=not self._stderr.is_terminal)
+
+    def problems(self, found: Iterable[Problem]) -> None:
+        """Print what is wrong, each with its remedy, on stderr."""
+        for one in found:
+            self.say(f"Problem: {one.message}" + (f"\n  remedy: {one.hint}" if one.hint else ""))
 
     def write(self, text: str) -> None:
         """Print data on stdout as it is, control characters visible, lines unbroken."""

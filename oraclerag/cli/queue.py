@@ -41,8 +41,7 @@ def status(
         screen.data({"healthy": found.healthy, **record(found)})
     else:
         show_status(screen, found)
-    for problem in found.problems:
-        screen.say(f"Problem: {problem.message}" + (f"\n  remedy: {problem.hint}" if problem.hint else ""))
+    screen.problems(found.problems)
     if not found.healthy:
         raise typer.Exit(UNHEALTHY)
 

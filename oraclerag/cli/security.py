@@ -67,8 +67,7 @@ def verify(json: Json = False) -> None:
                 for one in report.tables
             ),
         )
-    for problem in report.problems:
-        screen.say(f"Problem: {problem.message}" + (f"\n  remedy: {problem.hint}" if problem.hint else ""))
+    screen.problems(report.problems)
     if not report.isolated:
         raise typer.Exit(UNHEALTHY)
 

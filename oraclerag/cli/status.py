@@ -72,7 +72,7 @@ def _look(screen: Output, report: StatusReport, before: StatusReport | None) -> 
         screen.data({"healthy": report.healthy, **record(report)}, indent=None)
     else:
         dashboard.show(screen, report, before)
-    _say_problems(screen, report)
+    screen.problems(report.problems)
 
 
 def _print(screen: Output, report: StatusReport) -> None:
@@ -82,12 +82,7 @@ def _print(screen: Output, report: StatusReport) -> None:
         screen.data({"healthy": report.healthy, **record(report)})
     else:
         _show(screen, report)
-    _say_problems(screen, report)
-
-
-def _say_problems(screen: Output, report: StatusReport) -> None:
-    for problem in report.problems:
-        screen.say(f"Problem: {problem.message}" + (f"\n  remedy: {problem.hint}" if problem.hint else ""))
+    screen.problems(report.problems)
 
 
 def _show(screen: Output, report: StatusReport) -> None:

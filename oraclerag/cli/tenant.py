@@ -83,8 +83,7 @@ def verify(
         screen.data(report)
     else:
         _show_verified(screen, report)
-    for problem in report.problems:
-        screen.say(f"Problem: {problem.message}" + (f"\n  remedy: {problem.hint}" if problem.hint else ""))
+    screen.problems(report.problems)
     if not report.ok:
         raise typer.Exit(UNHEALTHY)
 
