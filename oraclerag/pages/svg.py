@@ -7,6 +7,7 @@ would forbid. A picture is 360 units wide, so that its words can be read on a te
 from __future__ import annotations
 
 import math
+import sys
 import unicodedata
 import xml.etree.ElementTree as ET  # makes XML, reads none  # nosec B405
 from collections.abc import Iterable, Sequence
@@ -54,12 +55,12 @@ class Scale:
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
     """Give round values from ``low`` to ``high``: 1, 2 or 5 of a power of ten apart, ``most`` of them at the most."""
     span = high - low
-    if not 0 < span < math.inf or span < abs(high) * 1e-9:
+    if not sys.float_info.min < span < math.inf or span < abs(high) * 1e-9:
         return [low]
     power = 10.0 ** math.floor(math.log10(span / most))
     for step in (power * factor for factor in (1, 2, 5, 10, 20)):
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-        if step > 0 and last - first < most:
+        if last - first < most:
             return [min(max(at * step, low), high) for at in range(first, last + 1)]
     return [low]
 

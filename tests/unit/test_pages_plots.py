@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oraclerag.evaluate.match_rate import match_rate
@@ -174,6 +174,8 @@ def test_a_week_without_questions_is_a_gap() -> None:
 
 
 @given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.integers(2, 8))
+@example(0.0, 5e-324, 5)  # a fifth of it is 0
+@example(0.0, 2e-323, 4)  # a fourth of it has no power of ten below
 def test_ticks_are_few_in_order_and_within(low: float, high: float, most: int) -> None:
     low, high = min(low, high), max(low, high)
     found = svg.ticks(low, high, most)
