@@ -1,4 +1,4 @@
-"""Spans and measurements: for OpenTelemetry, where the program has loaded its API, and for a listener of this process.
+"""Spans and measurements: for OpenTelemetry, where the program has set a provider, and for a listener of this process.
 
 Without either nothing is made and nothing is imported. ``spans`` are steps as traces have them, ``instruments`` what
 is measured.

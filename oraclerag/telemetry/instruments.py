@@ -7,7 +7,7 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, Protocol
 
-from oraclerag.telemetry.api import SCOPE, loaded
+from oraclerag.telemetry.api import SCOPE, exports
 
 __all__ = ["INSTRUMENTS", "Instrument", "Labels", "Listener", "add", "heard", "listening", "observe"]
 
@@ -109,12 +109,12 @@ def observe(name: str, value: float, labels: Labels) -> None:
 
 def heard() -> bool:
     """Whether anybody is told what is measured."""
-    return _listener is not None or loaded("opentelemetry.metrics")
+    return _listener is not None or exports("opentelemetry.metrics")
 
 
 def _measured(how: Literal["add", "observe"], name: str, value: float, labels: Labels) -> None:
     listener = _listener
-    if listener is None and not loaded("opentelemetry.metrics"):
+    if listener is None and not exports("opentelemetry.metrics"):
         return
     labels = {"error.type" if label == "error_type" else label: text for label, text in labels.items()}
     unknown = labels.keys() - set(INSTRUMENTS[name].labels)
@@ -122,14 +122,14 @@ def _measured(how: Literal["add", "observe"], name: str, value: float, labels: L
         raise KeyError(f"{min(unknown)} is no label of {name}")
     if listener is not None:
         (listener.add if how == "add" else listener.observe)(name, value, labels)
-    if loaded("opentelemetry.metrics"):
+    if exports("opentelemetry.metrics"):
         instrument = _instrument(name)
         (instrument.add if how == "add" else instrument.record)(value, labels)
 
 
 @functools.cache
 def _instrument(name: str) -> Any:
-    """Give OpenTelemetry's instrument; made before the program has its provider, it follows that."""
+    """Give OpenTelemetry's instrument."""
     from opentelemetry import metrics
 
     one = INSTRUMENTS[name]

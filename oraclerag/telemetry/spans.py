@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Literal, ParamSpec, Self, TypeVar
 
 from oraclerag.errors import OracleRagError
-from oraclerag.telemetry.api import SCOPE, loaded
+from oraclerag.telemetry.api import SCOPE, exports
 from oraclerag.telemetry.instruments import INSTRUMENTS, Labels, heard, observe
 
 __all__ = ["Attributes", "Span", "enclosing", "error_type", "span", "spanned", "step", "stepping"]
@@ -77,7 +77,7 @@ class Span:
 
     def begin(self) -> None:
         """Begin the span where it has not begun: one that is deferred begins with the first inside it, backdated."""
-        if self._span is not None or not loaded("opentelemetry.trace"):
+        if self._span is not None or not exports("opentelemetry.trace"):
             return
         from opentelemetry import context, trace
 
@@ -154,7 +154,7 @@ def span(
     ``current``: spans that begin inside it are its children; not for a generator, whose caller goes on between its
     values. ``deferred``: it begins with the first span inside it, or with an error; where there is none, it never was.
     """
-    if not (duration is not None and heard()) and not loaded("opentelemetry.trace"):
+    if not (duration is not None and heard()) and not exports("opentelemetry.trace"):
         return _NOTHING
     return Span(
         name, attributes or {}, kind=kind, duration=duration, labels=labels or {}, current=current, deferred=deferred

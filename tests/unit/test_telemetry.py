@@ -8,6 +8,8 @@ from collections.abc import Generator as Pieces
 
 import pytest
 from opentelemetry import trace
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import StatusCode
 
 from oraclerag import telemetry
@@ -169,6 +171,19 @@ print(*[name for name in sys.modules if name.startswith("opentelemetry")])
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout.split() == []
+
+
+def test_the_api_alone_which_other_libraries_import_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("opentelemetry.trace._TRACER_PROVIDER", None)
+    monkeypatch.setattr("opentelemetry.metrics._internal._METER_PROVIDER", None)
+    span = telemetry.span("a", duration="oraclerag.ask.duration")
+    assert span is telemetry.span("b"), "one object stands for nothing"
+    monkeypatch.setattr("opentelemetry.trace._TRACER_PROVIDER", TracerProvider(shutdown_on_exit=False))
+    assert telemetry.span("a") is not span
+    monkeypatch.setattr("opentelemetry.trace._TRACER_PROVIDER", None)
+    monkeypatch.setattr("opentelemetry.metrics._internal._METER_PROVIDER", MeterProvider(shutdown_on_exit=False))
+    assert telemetry.span("a", duration="oraclerag.ask.duration") is not span
+    assert telemetry.span("b") is span, "what has no duration is not measured"
 
 
 def test_instruments_are_named_and_labelled_alike() -> None:
