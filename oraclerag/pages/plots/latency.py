@@ -21,11 +21,12 @@ def histogram(key: str, seconds: Sequence[float], *, most: float | None = None) 
     far = max(most or 0.0, *seconds, 0.0) * 1.1 or 0.001
     found = counts(seconds, 0, far, _BINS)
     along, up = Scale(0, far, _LEFT, WIDTH - 4), Scale(0, max(*found, 1), _BOTTOM, _TOP)
+    bins = Scale(0, _BINS, _LEFT, WIDTH - 4)
     marks = [(at, duration(at) if at else "0") for at in ticks(0, far, most=4)]
     drawn = upright(up, _LEFT, [(at, f"{at:,.0f}") for at in ticks(0, max(*found, 1), most=4) if at == int(at)])
     drawn += [
-        node("rect", x=along(far * place / _BINS) + 0.5, width=along(far / _BINS) - along(0) - 1, y=up(count),
-             height=up(0) - up(count), class_="blue")
+        node("rect", x=bins(place) + 0.5, width=bins(1) - bins(0) - 1, y=up(count), height=up(0) - up(count),
+             class_="blue")
         for place, count in enumerate(found) if count
     ]  # fmt: skip
     drawn += across(along, _BOTTOM, marks, top=_BOTTOM)
