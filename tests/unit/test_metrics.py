@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oraclerag import telemetry
@@ -56,6 +56,7 @@ def parsed(text: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
     return found
 
 
+@example('"quoted", \\n and\n', 1.0, "of two\nlines \\")
 @given(st.text(), st.floats(), st.text())
 def test_any_label_value_and_number_is_read_as_it_was_written(text: str, value: float, about: str) -> None:
     page = written([Family("a", "gauge", about, (Sample(value, {"source": text}),))])
