@@ -107,7 +107,7 @@ def _child(
     alias = {holds[column]: name for column, name in key.items()}
     unique = child.primary_key or child.unique[0]
     order = [name for name in unique if name not in alias] or list(unique)
-    times = [column for column in child.columns if asked.is_time(column)]
+    times = [column for column in child.columns if asked.is_time(column) and not asked.withheld(column)]
     moment = [column for column, _ in asked.ranked("occurred_at", times, child.name)] or times[:1]
     wanted = {*order, *(column.name for column in texts), *(column.name for column in moment[:1])}
     for column in child.columns:

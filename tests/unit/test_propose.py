@@ -102,6 +102,22 @@ def test_what_looks_like_a_secret_is_left_out_everywhere_and_said() -> None:
     assert "looks like a secret" in proposal.left_out["API_KEY"]
 
 
+def test_a_reference_by_a_secret_is_not_joined() -> None:
+    card = table("PAYMENT", ID, text("NAME", required=True))
+    task = table("TASK", ID, text("TITLE"), number("CARD_NUMBER"))
+    proposal = propose(around(task, card, parents=[refers(task, "CARD_NUMBER", card)]))
+    assert "join" not in proposal.settings["select"]
+    assert proposal.left_out["PAYMENT (by CARD_NUMBER)"] == "the column that refers to it looks like a secret"
+
+
+def test_the_day_of_a_child_is_not_one_that_is_nobodys_business() -> None:
+    member = table("TASK_MEMBER", ID, number("TASK_ID"), text("REMARK"), Column("BIRTH_DATE", "DATE"))
+    task = table("TASK", ID, text("TITLE"))
+    proposal = propose(around(task, member, children=[refers(member, "TASK_ID", task)]))
+    assert "remark" in proposal.settings["children"]["members"]["select"]
+    assert "birth_date" not in (proposal.template + str(proposal.settings)).lower()
+
+
 @pytest.mark.parametrize(
     ("name", "secret"),
     [
