@@ -15,8 +15,6 @@ __all__ = ["SECONDS", "run", "unhurried"]
 SECONDS = 120.0
 """How long changes are waited for."""
 
-"""What is said where they did not end."""
-
 _LOCK_SECONDS = 10  # per try, in the queue for the table's lock
 _PAUSE = 0.5
 
