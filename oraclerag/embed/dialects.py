@@ -89,10 +89,7 @@ class _Ollama:
         return body
 
     def read(self, tree: Any, texts: int) -> Embedded:
-        found = _member(tree, "embeddings", list)
-        if len(found) != texts:
-            raise _wrong_number(len(found), texts)
-        return Embedded(tuple(map(_vector, found)), _count(tree.get("prompt_eval_count")))
+        return Embedded(_embeddings(tree, texts), _count(tree.get("prompt_eval_count")))
 
 
 class _AlephAlpha:
@@ -112,10 +109,7 @@ class _AlephAlpha:
         return body
 
     def read(self, tree: Any, texts: int) -> Embedded:
-        found = _member(tree, "embeddings", list)
-        if len(found) != texts:
-            raise _wrong_number(len(found), texts)
-        return Embedded(tuple(map(_vector, found)), _count(tree.get("num_tokens_prompt_total")))
+        return Embedded(_embeddings(tree, texts), _count(tree.get("num_tokens_prompt_total")))
 
 
 class _Oci:
@@ -133,10 +127,7 @@ class _Oci:
         }
 
     def read(self, tree: Any, texts: int) -> Embedded:
-        found = _member(tree, "embeddings", list)
-        if len(found) != texts:
-            raise _wrong_number(len(found), texts)
-        return Embedded(tuple(map(_vector, found)))
+        return Embedded(_embeddings(tree, texts))
 
 
 DIALECTS: Mapping[Dialect, _Interface] = MappingProxyType(
@@ -150,6 +141,14 @@ def _member(tree: Any, name: str, kind: type) -> Any:
     if not isinstance(found, kind):
         raise ProviderAnswerInvalid(f"The endpoint answered 200 without {name}.")
     return found
+
+
+def _embeddings(tree: Any, texts: int) -> tuple[array[float], ...]:
+    """Read vectors that stand in the order of the texts."""
+    found = _member(tree, "embeddings", list)
+    if len(found) != texts:
+        raise _wrong_number(len(found), texts)
+    return tuple(map(_vector, found))
 
 
 def _wrong_number(came: int, wanted: int) -> ProviderAnswerInvalid:
