@@ -84,7 +84,8 @@ class Passages:
         self.before()
         came = self.embedder.embed(passages, "passage")
         tokens = size if came.tokens is None else came.tokens
-        self.sent.append((self.clock(), tokens))
+        if self.tokens_per_minute is not None:  # else nobody would ever take it away again
+            self.sent.append((self.clock(), tokens))
         self.after(tokens)
         return came
 

@@ -122,3 +122,10 @@ def test_a_request_larger_than_a_minute_goes_out_all_the_same() -> None:
     made, spent = passages(Provider(), tokens_per_minute=1, clock=clock, sleep=clock.sleep)
     made.vectors({"a": "a", "b": "b"})
     assert (spent, clock.slept) == ([2], [])
+
+
+def test_what_was_sent_is_remembered_only_where_a_minute_is_bounded() -> None:
+    """A worker keeps it from batch to batch, for as long as it runs."""
+    made, spent = passages(Provider())
+    made.vectors({"a": "a"})
+    assert (spent, list(made.sent)) == ([1], [])
