@@ -278,7 +278,7 @@ class _Batch:
 
     def _model(self, now: InForce) -> ActiveModel:
         known = self._state.model
-        if known is None or (known.physical_name, known.column) != (now.model, now.column):
+        if known is None or not _is(known, now):
             known = active_model(self._connection, self._schema, configured=configured_name(self._settings))
         second = self._state.second
         if (now.second_model, now.second_column) != _named(second):
@@ -468,8 +468,7 @@ class _Batch:
         return self._same_models(in_force.read(self._connection, self._schema), model)
 
     def _same_models(self, now: InForce, model: ActiveModel) -> bool:
-        second = (now.second_model, now.second_column)
-        return (now.model, now.column) == _named(model) and second == _named(self._state.second)
+        return _is(model, now) and (now.second_model, now.second_column) == _named(self._state.second)
 
     def _require_in_force(self, model: ActiveModel) -> None:
         """Take everything back where other models are in force since, or a second one; asked last, before the commit.
@@ -586,6 +585,11 @@ class _Batch:
             self._state.unreported.append((self._claim, entities))
             message = f"A batch could not be given back; that is done before the next one: {error.message}"
             log.event(_log, logging.INFO, "not_given_back", message, rows=len(entities), error_code=error.code)
+
+
+def _is(model: ActiveModel, now: InForce) -> bool:
+    """Whether a model is the one in force, and stands in fingerprints for what it stood for when it was read."""
+    return (*_named(model), model.vectors_as) == (now.model, now.column, now.vectors_as)
 
 
 def _named(model: ActiveModel | None) -> tuple[str | None, str | None]:

@@ -24,7 +24,7 @@ class InForce:
 
     ``second_model`` and ``second_column`` are those beside it while models are switched: workers write both.
     Neither is said where one is missing: a column that is being made or dropped. ``revision`` is that of the tables;
-    None while a migration has not ended.
+    None while a migration has not ended. ``vectors_as`` is what :class:`ActiveModel` has by that name.
     """
 
     model: str | None
@@ -34,6 +34,7 @@ class InForce:
     revision: str | None = None
     second_model: str | None = None
     second_column: str | None = None
+    vectors_as: str | None = None
 
 
 def read(connection: oracledb.Connection, schema: str) -> InForce:
@@ -53,6 +54,7 @@ def read(connection: oracledb.Connection, schema: str) -> InForce:
         revision=found.get(("*", "revision")),
         second_model=second_model,
         second_column=second_column,
+        vectors_as=found.get(("*", "vectors_as")),
     )
 
 

@@ -3,7 +3,7 @@
 
 -- name: read
 SELECT SCOPE_NAME, SETTING, SETTING_VALUE FROM /*schema*/RAG_SETTING
-WHERE SETTING IN ('model', 'vector_column', 'second_model', 'second_column', 'fingerprint', 'paused')
+WHERE SETTING IN ('model', 'vector_column', 'vectors_as', 'second_model', 'second_column', 'fingerprint', 'paused')
 UNION ALL
 SELECT '*', 'revision', VERSION_NUM FROM /*schema*/RAG_ALEMBIC_VERSION
 

@@ -9,11 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import oracledb
 import pytest
 from typer.testing import CliRunner
 
 from oraclerag import Rag, Scope, in_force, index
+from oraclerag.backfill import backfill
 from oraclerag.cli import app
+from oraclerag.drain import drain
 from oraclerag.errors import ConfigurationError, InputError, ModelError, ModelNotActive
 from oraclerag.merge import Merge
 from oraclerag.model.installed import drop_model
@@ -226,6 +229,40 @@ def test_a_worker_that_read_before_the_switch_began_takes_its_write_back(
     own.due()
     assert own.drain_all().indexed == 1
     assert_both(own)
+
+
+def test_nobody_is_writing_chunks_when_a_switch_has_begun_or_been_forgotten(
+    own: Tracker, rag: Rag, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who reads what is in force before may write until the wait; who writes after it has read what was committed."""
+    waits, seen = state.wait_for_writers, []
+
+    def waited(connection: oracledb.Connection, schema: str) -> None:
+        seen.append(names(own).get("second_model", "").partition("_")[0])
+        waits(connection, schema)
+        with own.account.connect() as writing, pytest.raises(oracledb.DatabaseError, match="ORA-00054"):
+            writing.cursor().execute("LOCK TABLE RAG_CHUNK IN ROW EXCLUSIVE MODE NOWAIT")
+
+    monkeypatch.setattr(state, "wait_for_writers", waited)
+    rag.reembedding.fill(NEW)
+    rag.reembedding.abort()
+    assert seen == [NEW, ""]
+
+
+def test_a_worker_sees_that_a_model_was_made_anew_since(own: Tracker, rag: Rag) -> None:
+    """Of the same name in the same column, but no longer for what was embedded with the model before."""
+    settings = dataclasses.replace(own.settings, embedding_model=NEW)
+    rag.reembedding.fill(NEW)
+    rag.reembedding.switch()
+    rag.reembedding.finish()
+    own.enqueue(1)
+    assert drain(own.database, own.sources, settings, state=own.state).unchanged == 1
+    with own.database.connect() as connection:
+        for name in ("TINY", NEW):  # while the worker has nothing to do
+            use_model(connection, name, schema=own.database.schema, rebuild=True)
+    assert backfill(own.database, own.sources["task"], settings).enqueued == 5
+    assert drain(own.database, own.sources, settings, state=own.state).embedded == 5
+    assert backfill(own.database, own.sources["task"], settings).enqueued == 0
 
 
 def test_what_does_not_fit_the_state_is_refused(own: Tracker, rag: Rag, tmp_path: Path) -> None:
