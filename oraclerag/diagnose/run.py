@@ -9,8 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -98,17 +97,17 @@ def diagnose(report: str | os.PathLike[str] | BinaryIO, asked: Asked, around: Ar
     kept = searches.keeping(around.database, "diagnose", around.log)
     given_analysis = None if asked.analysis is None else analysis_of(asked.analysis)
     remarks: list[str] = []
-    timings: dict[str, float] = {}
+    course = searches.Course(generator=around.generator.name)
     if asked.store and asked.name is None and not isinstance(report, os.PathLike):
         raise InputError(
             "A report that is no file needs a name to be kept.", hint="Name it: --name night/alert.log (name=…)."
         )
-    with _timed(timings, "read"):
+    with course.timed("read"):
         given = read_report(report, name=asked.name, encoding=asked.encoding, max_bytes=asked.max_bytes)
         findings = extracted(given.text)
     given = dataclasses.replace(given, text="")  # of a large report that is most of what is held
     envelope = _known(asked.envelope, findings)
-    with _timed(timings, "analyse"):
+    with course.timed("analyse"):
         analysis, by = _analysed(given_analysis, findings, around.generator, asked, remarks)
     if analysis is None:
         remarks.append("The report names neither an error nor a wait: there is nothing to search for.")
@@ -118,7 +117,6 @@ def diagnose(report: str | os.PathLike[str] | BinaryIO, asked: Asked, around: Ar
             waits=analysis.waits, envelope=envelope, name=given.name, fallback=asked.fallback,
             min_score=asked.min_score, max_k=around.database.settings.max_k,
         )  # fmt: skip
-    course = searches.Course(generator=around.generator.name, timings=timings)
 
     def run() -> tuple[matching.Found, Answer]:
         known = matching.Found((), (), ())
@@ -134,7 +132,7 @@ def diagnose(report: str | os.PathLike[str] | BinaryIO, asked: Asked, around: Ar
             around.database, kept, [_logged(analysis, wanted, around)], [course], run
         )
         answer = dataclasses.replace(answer, search_id=number)
-    with _timed(timings, "store"):
+    with course.timed("store"):
         stored = _stored(given, asked, around, remarks)
     named = {name: getattr(envelope, name) for name in ("environment", "module", "version", "script")}
     return Diagnosis(
@@ -152,7 +150,7 @@ def diagnose(report: str | os.PathLike[str] | BinaryIO, asked: Asked, around: Ar
         command=None if analysis is None else command(analysis, findings, named, asked.tenant),
         stored=stored,
         remarks=tuple(remarks),
-        timings=timings,
+        timings=course.timings,
     )
 
 
@@ -275,13 +273,3 @@ def _stored(given: Given, asked: Asked, around: Around, remarks: list[str]) -> S
         return None
     remarks += [f"The report was not kept: {file.reason}." for file in files if file.reason]
     return next((file.key for file in files if file.key is not None), None)
-
-
-@contextlib.contextmanager
-def _timed(timings: dict[str, float], step: str) -> Iterator[None]:
-    began = time.perf_counter()
-    try:
-        with telemetry.span(f"oraclerag.{step}"):
-            yield
-    finally:
-        timings[step] = time.perf_counter() - began

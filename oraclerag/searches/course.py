@@ -38,8 +38,8 @@ class Asked:
 class Course:
     """How far the answering of one question has come.
 
-    ``step`` is the one that is on ("reduce", "search", "prompt", "generate", "cite"), ``timings`` are the seconds of
-    those that have ended, well or not. What is not known yet is None.
+    ``step`` is the one that is on ("reduce", "search", "prompt", "generate", "cite"; of a diagnosis "read", "analyse",
+    "store" too), ``timings`` are the seconds of those that have ended, well or not. What is not known yet is None.
     """
 
     step: str = "search"
