@@ -145,6 +145,10 @@ def test_what_is_wrong_with_a_tenant_is_said(desk: Desk) -> None:
     assert problems(desk) == {"NOT_INDEXED", "HIDDEN_CHUNKS"}
     desk.sql("UPDATE RAG_CHUNK SET TENANT_ID = :1 WHERE SOURCE_ID = :2", STAYS, f"{GONE}/0")
     assert problems(desk) == {"NOT_INDEXED", "HIDDEN_CHUNKS", "FOREIGN_ROWS"}
+    alone = desk.rag.tenants.verify(GONE).foreign
+    their = "(SELECT ENTITY_ID FROM RAG_ENTITY WHERE SOURCE_ID = :2)"
+    desk.sql(f"UPDATE RAG_DOCUMENT SET TENANT_ID = :1 WHERE ENTITY_ID = {their}", STAYS, f"{GONE}/0")
+    assert desk.rag.tenants.verify(GONE).foreign == alone + 1
     desk.rag.wipe(tenant=GONE)
     assert problems(desk) == {"NOT_INDEXED", "NOTHING_INDEXED"}
     with pytest.raises(InputError, match="no phrase"):
@@ -194,6 +198,20 @@ def test_a_search_that_leaks_is_found_out(whole: Desk, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(whole.rag, "search", search)
     assert "FOUND_BY_OTHERS" in problems(whole, phrase="late")
+
+
+def test_an_entity_that_two_tenants_find_is_found_out(desk: Desk) -> None:
+    """Whatever tenant a chunk of it names to who finds it."""
+    columns = "CONTENT, CONTENT_HASH, SOURCE_TYPE, SOURCE_ID, VISIBILITY, EMBEDDING"
+    desk.sql(
+        f"INSERT INTO RAG_CHUNK (ENTITY_ID, CHUNK_NO, TENANT_ID, {columns}) "
+        f"SELECT ENTITY_ID, CHUNK_NO + 100, :1, {columns} FROM RAG_CHUNK WHERE SOURCE_ID = :2",
+        STAYS,
+        f"{GONE}/1",
+    )
+    report = desk.rag.tenants.verify(GONE, phrase=f"Late payment 1 of {GONE}")
+    assert [(key.id, key.tenant) for key in report.leaked] == [(f"{GONE}/1", STAYS)]
+    assert "FOUND_BY_OTHERS" in {problem.code for problem in report.problems}
 
 
 def test_rows_that_name_no_tenant_are_the_default_tenants_where_none_is_mapped(empty: Desk) -> None:

@@ -121,6 +121,10 @@ CASES = [
         "warn", "1 claimed changes and 0 held entities are past the lease", "oraclerag worker",
     ),
     Case(
+        "claims", ("UPDATE RAG_ENTITY SET HOLDER = 'x', HELD_UNTIL = SYS_EXTRACT_UTC(SYSTIMESTAMP) - INTERVAL '1' HOUR",),
+        "warn", "0 claimed changes and 1 held entities are past the lease", "oraclerag worker",
+    ),
+    Case(
         "hidden", ("UPDATE RAG_CHUNK SET VISIBILITY = 'HIDDEN'", "UPDATE RAG_ENTITY SET DETAILS_HASH = NULL"),
         "warn", "1 entities are found by nobody", "queue retry --now",
     ),
