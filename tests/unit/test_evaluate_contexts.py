@@ -103,6 +103,12 @@ def test_a_match_that_is_there_is_found_or_not(exists: bool | None, found: bool,
     assert context_recall(judged, 10, exists=exists, judged=True) == score
 
 
+def test_a_match_behind_the_first_k_was_not_found() -> None:
+    hits = [Retrieved(f"task:{rank}:0", f"task:{rank}", rank, 0.1, float(rank == 2)) for rank in (1, 2)]
+    assert context_recall(hits, 1, exists=True, judged=True) == 0
+    assert context_recall(hits, 2, exists=True, judged=True) == 1
+
+
 # -- faithfulness -----------------------------------------------------------------------------------------------------
 
 SOURCES = tuple(
@@ -140,6 +146,12 @@ def test_a_statement_rests_on_what_it_cites_or_does_not(text: str, expected: lis
     answer = answered(text)
     assert statements(answer) == expected
     assert faithfulness(answer) == (sum(expected) / len(expected) if expected else None)
+
+
+def test_a_code_is_the_questions_under_another_of_its_names_too() -> None:
+    written = "Add a tempfile to extend the temp segment, as for TNS-12541 ##1##."
+    assert statements(answered(written, question="What about ORA-12541?")) == [True]
+    assert statements(answered(written, question="What about ORA-12514?")) == [False]
 
 
 def test_the_label_of_an_answer_that_nobody_wrote_states_nothing() -> None:

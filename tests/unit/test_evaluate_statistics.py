@@ -55,6 +55,7 @@ def test_an_interval_holds_the_mean_that_is_true_as_often_as_it_says() -> None:
 def test_the_paired_test_counts_every_sign() -> None:
     """Of the 8 signs of three equal differences two are as extreme; zeros say nothing."""
     assert p_value([0.1, 0.1, 0.1]) == p_value([0.1, 0.0, 0.1, 0.0, 0.1]) == 2 / 8
+    assert p_value([0.1] * 3 + [0.0] * 20, flips=1) == 2 / 8, "few enough to look at all, with many zeros"
     assert p_value([0.5, -0.5]) == p_value([]) == p_value([0.0]) == 1
     # of the 16 signs of 1, 2, 3, 4 those with a sum of at least 8, or of at most -8
     assert p_value([1, 2, 3, 4]) == 2 / 16

@@ -133,7 +133,7 @@ def hostile_page() -> str:
         HOSTILE, tuple(Measured(chunk, 1234, 5) for chunk in chunks), Cutting("diagnostics"), "<m>", 128, False,
         family="trace", experimental=True,
     )  # fmt: skip
-    return "".join(page(shown, "<title>\"'.txt"))
+    return "".join(page(shown, "<title>\"'\x1b\u202e.txt"))
 
 
 def test_nothing_in_a_text_takes_effect_in_the_page() -> None:
