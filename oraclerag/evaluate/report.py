@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from oraclerag.records.key import nothing
+
 __all__ = [
     "EXPLAINED",
     "Comparison",
@@ -53,10 +55,6 @@ EXPLAINED: Mapping[str, str] = MappingProxyType(
 def base_name(metric: str) -> str:
     """Give the name of a metric without its ``@k``."""
     return metric.partition("@")[0]
-
-
-def _nothing() -> Mapping[str, Any]:
-    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +173,7 @@ class Evaluation:
     questions: tuple[QuestionResult, ...] = field(repr=False)
     total: int
     latency: Latency
-    options: Mapping[str, Any] = field(default_factory=_nothing)
+    options: Mapping[str, Any] = field(default_factory=nothing)
     model: str | None = None
     notes: tuple[str, ...] = ()
     failure: str | None = None

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Sequence
 
 from oraclerag.evaluate.intervals import interval
+from oraclerag.evaluate.measures import MEASURES
 from oraclerag.evaluate.report import EXPLAINED, Latency, Metric, QuestionResult, base_name, latency
 
 __all__ = ["TRUNCATED", "names_of", "summary"]
@@ -15,7 +16,6 @@ TRUNCATED = "longer than the model reads"
 
 _FEW = 30
 _SHOWN = 5
-_ALWAYS = ("ndcg", "recall", "precision", "mrr", "hit_rate", "judged", "context_precision", "context_recall")
 _OF_THE_WHOLE = ("context_precision", "context_recall")
 
 
@@ -32,8 +32,8 @@ def summary(
 def names_of(rows: Sequence[QuestionResult], cutoffs: Sequence[int], *, answers: bool) -> list[str]:
     """Give the names of the metrics in their order: those that every evaluation has, and those that a question has."""
     there = {name for row in rows for name in row.scores}
-    for base in _ALWAYS:
-        there |= {f"{base}@{k}" for k in (cutoffs[-1:] if base in _OF_THE_WHOLE else cutoffs)}
+    there |= {f"{base}@{k}" for base in MEASURES for k in cutoffs}
+    there |= {f"{base}@{cutoffs[-1]}" for base in _OF_THE_WHOLE}
     there |= {"faithfulness"} if answers else set()
     order = list(EXPLAINED)
     return sorted(there, key=lambda name: (order.index(base_name(name)), int(name.partition("@")[2] or 0)))
