@@ -37,12 +37,12 @@ def data(shown: Evaluation | Comparison | None, rate: MatchRate | None) -> dict[
 
     The match rate stands beside an evaluation as ``match_rate``.
     """
+    found: dict[str, Any]
     if shown is None:
-        found: dict[str, Any] = record(rate)
+        found = record(rate)
         return found
-    found = record(shown)
     if isinstance(shown, Comparison):
-        found |= {"a": _with_min_score(shown.a), "b": _with_min_score(shown.b)}
+        found = record(shown) | {"a": _with_min_score(shown.a), "b": _with_min_score(shown.b)}
     else:
         found = _with_min_score(shown)
     return found | ({} if rate is None else {"match_rate": record(rate)})
