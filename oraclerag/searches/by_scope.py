@@ -60,8 +60,8 @@ class Searches:
 
         Searched for is what was searched for then, whatever the rules or a model would make of the question now.
         ``answer`` asks it again, too, and a generator may write another text to the same sources. Only where ``log``
-        says so is that logged. Raises InputError, also where the scope sees none of this number, where the question was
-        not kept, or where it was asked with a vector, and what a search raises.
+        says so is that logged. Raises InputError, also where the scope sees none of this number, or where neither the
+        question nor a vector of it was kept, and what a search raises.
         """
         logged = self.show(search_id, scope=scope)
         return replay.run(logged, scope, self._search, self._ask, answer=answer, log=log)

@@ -22,7 +22,7 @@ SLICE = 10_000
 # What was cleared is not cleared again, so that the counts are those of what was there.
 _HAS_TEXT = (
     "(s.QUESTION IS NOT NULL OR s.STANDALONE IS NOT NULL OR s.REDUCED IS NOT NULL OR s.PROMPT IS NOT NULL "
-    "OR s.ANSWER IS NOT NULL OR s.FEEDBACK_NOTE IS NOT NULL)"
+    "OR s.ANSWER IS NOT NULL OR s.FEEDBACK_NOTE IS NOT NULL OR JSON_EXISTS(s.OPTIONS, '$.vector'))"
 )
 
 
@@ -46,8 +46,9 @@ def purge(
     """Forget what was asked longer ago than ``older_than`` (default: the setting ``searches_keep_days``).
 
     Of one ``tenant``, or of all. ``texts_only`` keeps the entries, with their hits and figures, and clears their texts:
-    question, what became of it, prompt, answer, note. Commits, in slices. Raises InputError, also where neither the
-    argument nor the setting is there, and RowsHidden where row security hides other tenants from this database user.
+    question with its vector, what became of it, prompt, answer, note. Commits, in slices. Raises InputError, also where
+    neither the argument nor the setting is there, and RowsHidden where row security hides other tenants from this
+    database user.
     """
     if older_than is None:
         days = database.settings.searches_keep_days
@@ -78,13 +79,12 @@ def purge(
             if last is None:
                 return SearchPurge(searches, hits, texts)
             here = binds | {"after_id": after, "last_id": last}
+            names = ("purge_texts", "purge_vectors") if texts_only else ("purge_hits", "purge")
+            first, second = _slice(connection, [statements.with_names(name, which=which) for name in names], here)
             if texts_only:
-                (cleared,) = _slice(connection, [statements.with_names("purge_texts", which=which)], here)
-                texts += cleared
+                texts += first  # which those with a vector are among
             else:
-                both = [statements.with_names(name, which=which) for name in ("purge_hits", "purge")]
-                found, forgotten = _slice(connection, both, here)
-                hits, searches = hits + found, searches + forgotten
+                hits, searches = hits + first, searches + second
             after = last
 
 

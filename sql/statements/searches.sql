@@ -1,11 +1,11 @@
 -- The log of questions. SEEN and WHICH are conditions on a row s: what a scope may see, and what was asked for.
 
 -- name: list
--- Neither prompts nor answers, which are long.
+-- Neither prompts nor answers, which are long. Under a row limit two columns of one name may be refused (ORA-00918).
 SELECT s.SEARCH_ID, s.TENANT_ID, s.KIND, s.ASKED_ROLE, s.OUTCOME, s.ASKED_AT, s.ASKED_BY, s.ASKED_AS, s.SESSION_NAME,
   s.QUESTION, s.QUESTION_HASH, s.STANDALONE, s.REDUCED, s.REDUCED_BY, s.OPTIONS, s.SEARCH_MODE, s.PHYSICAL_NAME, s.K, s.HITS,
-  NULL, NULL, s.GENERATOR, s.PROMPT_TOKENS, s.ANSWER_TOKENS, s.CITED, s.UNCITED, s.UNSUPPORTED, s.TIMINGS, s.SECONDS,
-  s.ERROR_CODE, s.FAILED_STEP, s.FEEDBACK, s.FEEDBACK_NOTE, s.FEEDBACK_AT
+  NULL AS PROMPT, NULL AS ANSWER, s.GENERATOR, s.PROMPT_TOKENS, s.ANSWER_TOKENS, s.CITED, s.UNCITED, s.UNSUPPORTED,
+  s.TIMINGS, s.SECONDS, s.ERROR_CODE, s.FAILED_STEP, s.FEEDBACK, s.FEEDBACK_NOTE, s.FEEDBACK_AT
 FROM /*schema*/RAG_SEARCH s
 WHERE /*seen*/SEEN AND /*which*/WHICH
 ORDER BY s.ASKED_AT DESC, s.SEARCH_ID DESC
@@ -92,6 +92,11 @@ DELETE FROM /*schema*/RAG_SEARCH s WHERE s.SEARCH_ID > :after_id AND s.SEARCH_ID
 UPDATE /*schema*/RAG_SEARCH s
 SET s.QUESTION = NULL, s.STANDALONE = NULL, s.REDUCED = NULL, s.PROMPT = NULL, s.ANSWER = NULL, s.FEEDBACK_NOTE = NULL
 WHERE s.SEARCH_ID > :after_id AND s.SEARCH_ID <= :last_id AND /*which*/WHICH
+
+-- name: purge_vectors
+-- The vector of a question gives it away.
+UPDATE /*schema*/RAG_SEARCH s SET s.OPTIONS = JSON_TRANSFORM(s.OPTIONS, REMOVE '$.vector')
+WHERE s.SEARCH_ID > :after_id AND s.SEARCH_ID <= :last_id AND JSON_EXISTS(s.OPTIONS, '$.vector') AND /*which*/WHICH
 
 -- name: add
 -- Long texts and JSON are bound last (ORA-24816).

@@ -263,6 +263,17 @@ def test_what_is_old_is_forgotten_slice_by_slice(rag: Rag) -> None:
     assert len(rag.searches.list(scope=MANAGER)) == 1
 
 
+def test_with_the_texts_goes_the_vector_which_gives_a_question_away(rag: Rag) -> None:
+    with_text = log(rag, age=100, options={"vector": [0.5, 1.0], "k": 3})
+    log(rag, age=100, question=None, options={"vector": [0.5, 1.0]})
+    log(rag, age=100, question=None, options={"k": 3})
+    assert purge(rag.database, dt.timedelta(days=90), texts_only=True).texts == 2
+    assert purge(rag.database, dt.timedelta(days=90), texts_only=True).texts == 0
+    assert rag.searches.show(with_text, scope=ADA).options == {"k": 3}
+    with pytest.raises(InputError, match="its text was cleared"):
+        rag.searches.replay(with_text, scope=ADA)
+
+
 @pytest.mark.parametrize("broken", [[1, "x"], 5, "x", {"search": "soon", "k": None}, {"a": {"b": []}}])
 def test_an_entry_whose_json_is_not_what_it_was_is_shown(rag: Rag, broken: Any) -> None:
     """The columns are open to whoever may change the table; the rest of the entry is worth seeing."""
@@ -271,6 +282,7 @@ def test_an_entry_whose_json_is_not_what_it_was_is_shown(rag: Rag, broken: Any) 
     assert found.timings == {}
     assert isinstance(found.options, dict)
     assert len(rag.searches.list(scope=ADA)) == 1
+    assert purge(rag.database, dt.timedelta(0), texts_only=True).texts == 1
     log(rag, asked_as=broken)
     assert len(rag.searches.list(scope=MANAGER)) == 2
 

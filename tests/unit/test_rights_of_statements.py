@@ -21,8 +21,8 @@ SENT_BY = {
     "RECORDER": "ingest resolution enqueue schema.version security.add_file security.add_resolution",
     "SEARCHER": """
         active counts evaluate generate in_force.read search searches -searches.next_slice -searches.purge_hits
-        -searches.purge -searches.purge_texts -searches.gone -searches.clear_texts schema.version security.add_search
-        security.add_search_hit
+        -searches.purge -searches.purge_texts -searches.purge_vectors -searches.gone -searches.clear_texts schema.version
+        security.add_search security.add_search_hit
     """,
     "WORKER": """
         active audit backfill claim counts embed enqueue in_force merge queue source status wait why wipe
