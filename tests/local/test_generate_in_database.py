@@ -199,6 +199,7 @@ REFUSED = [
     ({"url": "http://10.0.0.1/v1"}, "a url that is not of this machine"),
     ({"url": "http://127.0.0.1.nip.example/v1"}, "a url that is not of this machine"),
     ({"url": "http://0.0.0.0:1/v1"}, "a url that is not of this machine"),
+    ({"url": "http://notlocalhost:1/v1"}, "a url that is not of this machine"),
     ({"url": "http://[::ffff:10.0.0.1]/v1"}, "a url that is not of this machine"),
     ({"url": "https://localhost/v1"}, "does not begin with http://"),
     ({"url": "file:///etc/passwd"}, "does not begin with http://"),
@@ -207,6 +208,7 @@ REFUSED = [
     ({"provider": "cohere"}, "text by the provider cohere"),
     ({"provider": None}, "text by the provider database"),
     ({"transfer_timeout": -1}, "transfer_timeout outside"),
+    ({"transfer_timeout": 10**400}, "transfer_timeout outside"),
     ({"credential_name": "SYS.LLM"}, "a credential of another user"),
 ]
 
@@ -217,6 +219,15 @@ def test_what_is_not_done_is_refused_by_name(changed: dict[str, Any], words: str
         found = said(asking, server.url, **changed)
         assert found.startswith("ORA-03001: unimplemented feature: ")
         assert words in found
+        assert server.asked == []
+
+
+@pytest.mark.parametrize("changed", ["me:hunter2@{}", "{}/a b", "{}/\r\nX-More: 1", "{}/ü", "[::1", "127.0.0.1:99999"])
+def test_what_is_no_url_is_asked_nothing(changed: str, asking: oracledb.Cursor) -> None:
+    with fake_llm(Reply(completion("never"))) as server:
+        place = server.url.removeprefix("http://")
+        found = said(asking, server.url, url=f"http://{changed.format(place)}")
+        assert found.endswith("ORA-29261: bad argument: the url is none")
         assert server.asked == []
 
 

@@ -188,7 +188,7 @@ def _word(text: str) -> str:
 def _seconds(value: Any) -> float:
     try:
         seconds = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         seconds = -1.0
     if not 0 < seconds <= _LONGEST_TIMEOUT:
         raise OraError(3001, f"unimplemented feature: transfer_timeout outside 0 to {_LONGEST_TIMEOUT:.0f} seconds")
