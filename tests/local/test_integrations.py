@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-from fastapi import Depends, FastAPI, Header
+from fastapi import Depends, FastAPI, Header, HTTPException
 from fastapi.testclient import TestClient
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.server.mcpserver import MCPServer
@@ -374,6 +374,20 @@ def test_nobody_is_401_whatever_they_ask(client: TestClient, path: str) -> None:
     refused = client.post(f"/rag/{path}", json={"question": "late payments"})
     assert refused.status_code == 401
     assert refused.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_scope_is_asked_for_by_name_and_nothing_else_passes_for_one() -> None:
+    def user() -> str | None:
+        return "7"
+
+    def no_scope(name: str) -> Any:
+        return name
+
+    with pytest.raises(HTTPException) as refused:
+        routes.scope_of(user, lambda name: Scope(owner=name), challenge="Basic")(None)
+    assert (refused.value.status_code, refused.value.headers) == (401, {"WWW-Authenticate": "Basic"})
+    with pytest.raises(TypeError, match="to_scope must give a Scope, not str"):
+        routes.scope_of(user, no_scope)("7")
 
 
 def events_of(text: str) -> list[tuple[str, Any]]:

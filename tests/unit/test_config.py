@@ -240,6 +240,7 @@ def test_a_password_is_never_in_a_message_or_repr() -> None:
         "scott/hunter@2@alias",
         "tcps://host/FREEPDB1?wallet_password=hunter2",
         "config-azure://name?key=x&azure_client_secret=hunter2",
+        "tcps://host/FREEPDB1?access_token=hunter2",
         "(DESCRIPTION=(ADDRESS=(PROTOCOL=TCPS)(HOST=h)(PORT=1))(SECURITY=(WALLET_PASSWORD = hunter2)))",
     ],
 )

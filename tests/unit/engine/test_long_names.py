@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oraclerag.local.engine import long_names
@@ -13,6 +13,12 @@ LONG = "N" * 64
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters='"\0'), min_size=1, max_size=128))
+@example("N" * 63)
+@example(LONG)
+@example("é" * 31)
+@example("é" * 32)
+@example("😀" * 15)
+@example("😀" * 16)
 def test_what_is_stored_fits_and_leads_back(name: str) -> None:
     kept = stored(name)
     assert len(kept.encode()) <= long_names.POSTGRES_BYTES
