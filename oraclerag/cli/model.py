@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from oraclerag.model.external import Embedder
     from oraclerag.rag import Rag
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The configured or the physical name.")]
+
+def _name(name: str) -> str:
+    from oraclerag.statements import identifier
+
+    return identifier(name, "name of a model")
+
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The configured or the physical name.", callback=_name)]
 
 
 @group.command()

@@ -102,8 +102,19 @@ ErpVersion = Annotated[str | None, typer.Option("--erp-version", metavar="TEXT",
 Script = Annotated[str | None, typer.Option("--script", metavar="ID", help="What reported it, such as SYS-03.")]
 DocId = Annotated[str | None, typer.Option("--doc-id", metavar="ID", help="Oracle's document, such as 1082394.1.")]
 
+
+def _waited(seconds: float) -> float:
+    from oraclerag.wipe import refuse_wait
+
+    refuse_wait(seconds)
+    return seconds
+
+
 # What takes away.
-Wait = Annotated[float, typer.Option("--wait", metavar="SECONDS", help="How long to wait for what workers hold.")]
+Wait = Annotated[
+    float,
+    typer.Option("--wait", metavar="SECONDS", help="How long to wait for what workers hold.", callback=_waited),
+]
 Yes = Annotated[bool, typer.Option("--yes", help="Do it; without, only what would go is shown.")]
 
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model to come; it must be loaded.")]
-Pause = Annotated[float, typer.Option("--pause", metavar="SECONDS", help="Left between slices of 64 chunks.")]
+Pause = Annotated[
+    float, typer.Option("--pause", metavar="SECONDS", min=0, max=3600, help="Left between slices of 64 chunks.")
+]
 Switch = Annotated[bool, typer.Option("--switch/--no-switch", help="Put it in force when all chunks have its vector.")]
 Sample = Annotated[int | None, typer.Option("--sample", metavar="N", help="Questions asked of both (default: 50).")]
 MinRecall = Annotated[

@@ -146,7 +146,7 @@ def feedback(
 def stats(
     since: Since = None,
     days: Annotated[
-        int | None, typer.Option("--days", metavar="N", help="The last N days (default: all that is logged).")
+        int | None, typer.Option("--days", metavar="N", min=1, help="The last N days (default: all that is logged).")
     ] = None,
     manager: Annotated[
         bool, typer.Option("--manager", help="Count as a manager of the tenant, not as who runs all of it.")

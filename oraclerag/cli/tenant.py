@@ -17,7 +17,17 @@ __all__ = ["group"]
 
 group = typer.Typer(name="tenant", help="Tenants: list, onboard, verify, export, remove.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's name, as it stands in the sources.")]
+
+def _tenant(name: str) -> str:
+    from oraclerag.tenants.place import checked
+
+    return checked(name)
+
+
+Name = Annotated[
+    str,
+    typer.Argument(metavar="TENANT", help="The tenant's name, as it stands in the sources.", callback=_tenant),
+]
 
 
 @group.command("list")

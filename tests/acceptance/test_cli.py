@@ -523,6 +523,8 @@ def test_the_script_for_a_dba_needs_no_database(shell: Shell) -> None:
     assert 'CREATE TABLE IF NOT EXISTS "OTHER".RAG_CHUNK' in text
 
 
+NOWHERE = {"ORACLE_DSN": "127.0.0.1:9/nowhere"}  # what is wrong with an argument is said without a database
+
 BAD_INPUT: list[tuple[str, list[str], dict[str, str], list[str]]] = [
     ("no dsn", ["status"], {"ORACLE_DSN": ""}, ["Error: ORACLE_DSN is not set", "  remedy: Set"]),
     ("nobody listens", ["status"], {"ORACLE_DSN": "127.0.0.1:1/FREE"}, ["Error: ", "  cause:  DPY-6005", "  remedy: "]),
@@ -548,6 +550,10 @@ BAD_INPUT: list[tuple[str, list[str], dict[str, str], list[str]]] = [
     ("poll", ["worker", "--concurrency", "2", "--poll-interval", "0"], {}, ["Error: poll_interval is 0.0, but must be"]),
     ("heartbeat", ["worker", "--once", "--heartbeat", "no/where"], {}, ["Error: The heartbeat cannot be written to 'no/where'"]),
     ("worker without tables", ["worker", "--once"], {}, ["Error: There are no tables", "  remedy: Run `oraclerag migrate`"]),
+    ("wait", ["wipe", "--wait", "nan"], NOWHERE, ["Error: wait is nan, but must be between 0 and 86400"]),
+    ("tenant to be", ["tenant", "onboard", ""], NOWHERE, ["Error: Scope: tenant must not be empty."]),
+    ("tenant to go", ["tenant", "remove", "acme", "--wait", "-1"], NOWHERE, ["Error: wait is -1.0, but must be"]),
+    ("model", ["model", "drop", ""], NOWHERE, ["Error: '' is not usable as name of a model"]),
     ("a number", ["status"], {"ORACLERAG_TOP_K": "many"}, ["Error: ORACLERAG_TOP_K must be a whole number"]),
 ]  # fmt: skip
 
@@ -589,7 +595,8 @@ def test_an_unhealthy_installation_is_exit_code_3(empty: Shell) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [["search"], ["no-such-verb"], ["worker", "--batch-size", "many"], ["worker", "--log-format", "xml"],
-     ["worker", "--log-level", "loud"], ["worker", "--concurrency", "0"]],
+     ["worker", "--log-level", "loud"], ["worker", "--concurrency", "0"], ["searches", "stats", "--days", "0"],
+     ["reembed", "--model", "TINY", "--pause", "-1"]],
     ids=" ".join,
 )  # fmt: skip
 def test_usage_is_exit_code_2(empty: Shell, arguments: list[str]) -> None:
