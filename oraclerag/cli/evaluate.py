@@ -110,6 +110,8 @@ def evaluate(
 
     if (file is not None) + feedback > 1 or not (file is not None or feedback or log):
         raise typer.BadParameter("Give a FILE or --feedback, or --log alone or beside them.")
+    if fail_under and file is None and not feedback:
+        raise typer.BadParameter("--log alone measures nothing that --fail-under bounds: give a FILE or --feedback.")
     if html is not None:
         checked_place(html)
     screen, asker = output(json), scope(tenant, owner, group, manager=manager)

@@ -291,3 +291,4 @@ def test_the_log_on_the_command_line(logged: Rag, run: Any, tmp_path: Path) -> N
     assert "1 of 3 questions" in page
     assert run("--log", "--tenant", "nobody").stderr.startswith("No question is in the log")
     assert run().exit_code == run("questions.jsonl", "--feedback").exit_code == 2
+    assert run("--log", "--fail-under", "ndcg@10=0.6").exit_code == 2, "a bound on what is not measured"
