@@ -29,6 +29,7 @@ from oraclerag.reembed.state import (
     claim,
     forget,
     forget_all,
+    give_up,
     read,
     required,
     swap,
@@ -217,15 +218,15 @@ class Reembedding:
             )
         if found.second_model is None:
             column = other_column(now.column)
-            claim(connection, schema, column)
+            token = claim(connection, schema, column)
             try:
                 self._make_column(connection, column, model.dimensions)
             except BaseException:
                 with contextlib.suppress(oracledb.Error):  # the connection may be what failed; --abort finds the rest
                     connection.rollback()
-                    forget_all(connection, schema)
+                    give_up(connection, schema, token)
                 raise
-            begin(connection, schema, model.physical_name, column)
+            begin(connection, schema, model.physical_name, token)
             said(f"The column {column} is there; workers write both from now on.")
         coming = second_model(connection, schema)
         assert coming is not None  # noqa: S101 - it was there, or was begun above

@@ -8,6 +8,7 @@ whoever was interrupted there says --abort.
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,6 +26,7 @@ __all__ = [
     "claim",
     "forget",
     "forget_all",
+    "give_up",
     "read",
     "required",
     "swap",
@@ -129,8 +131,11 @@ def required(
     return found
 
 
-def claim(connection: oracledb.Connection, schema: str, column: str) -> None:
-    """Write down that a column is being made, so that nobody else makes it; commits. Raises InputError."""
+def claim(connection: oracledb.Connection, schema: str, column: str) -> str:
+    """Write down that a column is being made, so that nobody else makes it; commits. Raises InputError.
+
+    Gives the token of the claim: who gives the column up ends it, and a third process may claim the same column.
+    """
     found = read(connection, schema, count=False, alone=True)
     if found.state is not None:
         with own_tables():
@@ -138,24 +143,43 @@ def claim(connection: oracledb.Connection, schema: str, column: str) -> None:
         raise InputError("Another process has begun a switch of models.", hint=found.next_step)
     put(connection, schema, "*", "second_state", "unfinished")
     put(connection, schema, "*", "second_column", column)
+    token = str(uuid.uuid4())
+    put(connection, schema, "*", "second_claim", token)
     with own_tables():
         connection.commit()
+    return token
 
 
-def begin(connection: oracledb.Connection, schema: str, model: str, column: str) -> None:
+def begin(connection: oracledb.Connection, schema: str, model: str, token: str) -> None:
     """Write down that a model is to come; commits, and gives back when no writer is left who does not know it.
 
-    Raises InputError where the column is no longer the one that was claimed.
+    Raises InputError where the claim has been ended.
     """
-    found = required(connection, schema, "unfinished", "The beginning of a switch", count=False, alone=True)
-    if found.second_column != column:
+    found = read(connection, schema, count=False, alone=True)
+    if not _end_claim(connection, schema, token):
         with own_tables():
             connection.rollback()
-        raise InputError("Another process has begun a switch of models.", hint=found.next_step)
+        raise InputError("Another process has given up the switch of models that was begun here.", hint=found.next_step)
     put(connection, schema, "*", "second_state", "filling")
     put(connection, schema, "*", "second_done", "0")
     put(connection, schema, "*", "second_model", model)
     _committed_and_known(connection, schema)
+
+
+def give_up(connection: oracledb.Connection, schema: str, token: str) -> None:
+    """Forget a column that could not be made; commits. A claim that has been ended is another's to see to."""
+    read(connection, schema, count=False, alone=True)
+    if _end_claim(connection, schema, token):
+        forget_all(connection, schema)
+    else:
+        with own_tables():
+            connection.rollback()
+
+
+def _end_claim(connection: oracledb.Connection, schema: str, token: str) -> bool:
+    with connection.cursor() as cursor, own_tables():
+        cursor.execute(Statements("reembed", schema)["end_claim"], claimed=token)
+        return bool(cursor.rowcount)
 
 
 def swap(connection: oracledb.Connection, schema: str, found: ModelSwitch, vectors_as: str, state: State) -> None:

@@ -8,13 +8,17 @@ WHERE SCOPE_NAME = '*' AND SETTING IN ('model', 'vector_column', 'vectors_as', '
 -- Whoever changes what a switch says reads it behind this lock; it goes with the commit.
 SELECT SETTING_VALUE FROM /*schema*/RAG_SETTING WHERE SCOPE_NAME = '*' AND SETTING = 'model' FOR UPDATE
 
+-- name: end_claim
+-- Of whoever is making a column; another process may have given it up, and a third begun anew.
+DELETE FROM /*schema*/RAG_SETTING WHERE SCOPE_NAME = '*' AND SETTING = 'second_claim' AND SETTING_VALUE = :claimed
+
 -- name: forget
 -- The column's name stays until the column is gone.
-DELETE FROM /*schema*/RAG_SETTING WHERE SCOPE_NAME = '*' AND SETTING IN ('second_model', 'second_done')
+DELETE FROM /*schema*/RAG_SETTING WHERE SCOPE_NAME = '*' AND SETTING IN ('second_model', 'second_done', 'second_claim')
 
 -- name: forget_all
 DELETE FROM /*schema*/RAG_SETTING
-WHERE SCOPE_NAME = '*' AND SETTING IN ('second_model', 'second_column', 'second_state', 'second_done')
+WHERE SCOPE_NAME = '*' AND SETTING IN ('second_model', 'second_column', 'second_state', 'second_done', 'second_claim')
 
 -- name: barrier
 -- Waits for whoever is writing chunks and does not know yet what has just been committed; the lock goes with the rollback.

@@ -488,6 +488,31 @@ def test_of_two_that_begin_one_is_refused(own: Tracker, rag: Rag, monkeypatch: p
     assert_both(own)
 
 
+@pytest.mark.parametrize("step", ["begin", "column"])
+def test_a_column_that_was_given_up_and_claimed_anew_is_the_third_process_s(
+    own: Tracker, rag: Rag, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """Else its column, of another dimension maybe, became that of the first one's model."""
+    whole = state.begin if step == "begin" else index.run
+
+    def meanwhile(*args: Any) -> None:
+        monkeypatch.undo()
+        with Rag(own.settings) as second, own.database.connect() as third:
+            second.reembedding.abort()
+            state.claim(third, own.database.schema, "EMBEDDING_2")
+            claimed.update(state_of(own))
+        whole(*args)
+        if step == "column":
+            raise Killed
+
+    claimed: dict[str, str] = {}
+    monkeypatch.setattr("oraclerag.reembed.run.begin" if step == "begin" else "oraclerag.index.run", meanwhile)
+    with pytest.raises(InputError if step == "begin" else Killed):
+        rag.reembedding.fill(NEW)
+    assert state_of(own) == claimed
+    assert claimed["second_state"] == "unfinished"
+
+
 def test_nothing_is_switched_to_that_another_process_gives_up(
     own: Tracker, rag: Rag, monkeypatch: pytest.MonkeyPatch
 ) -> None:
