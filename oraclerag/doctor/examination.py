@@ -75,7 +75,7 @@ def _made(check: Check, look: Look) -> Iterator[Finding]:
 
 def _not_granted(check: Check, look: Look) -> Verdict:
     tables = " and ".join(check.reads)
-    grants = "; ".join(f"GRANT READ ON {look.schema}.{table} TO {rights.user(look)}" for table in check.reads)
+    grants = "; ".join(f"GRANT READ ON {look.schema}.{table} TO {look.user()}" for table in check.reads)
     return unknown(
         f"This database user may not read {tables}.",
         f"{grants} (a role of sql/setup/grant_users.sql may hold it), or run it as another user.",

@@ -36,10 +36,9 @@ def vector_memory(look: Look) -> Verdict:
     needed = found.chunks * dimensions * _FLOAT * _HNSW_OVERHEAD if hnsw else 0.0
     size = look.first_allowed("vector_pool", "vector_parameter")
     if size is None or size[0] is None:
-        who = look.row(look.sql["session_user"])
         return unknown(
             "This database user may look neither at V$VECTOR_MEMORY_POOL nor at V$PARAMETER.",
-            f"GRANT SELECT ON SYS.V_$VECTOR_MEMORY_POOL TO {who[0] if who else 'it'}, as SYS or ADMIN.",
+            f"GRANT SELECT ON SYS.V_$VECTOR_MEMORY_POOL TO {look.user()}, as SYS or ADMIN.",
         )
     pool = float(size[0])
     detail = f"{_mega(pool)} of vector memory"

@@ -76,6 +76,11 @@ class Look:
             rows: list[tuple[Any, ...]] = cursor.fetchall()
             return rows
 
+    def user(self) -> str:
+        """Give the database user of this process."""
+        row = self.row(self.sql["session_user"])
+        return str(row[0]) if row is not None else "this user"
+
     def first_allowed(self, *names: str) -> tuple[Any, ...] | None:
         """Give the row of the first statement that this user may run and that gives one; None where there is none."""
         for name in names:

@@ -12,7 +12,7 @@ from oraclerag.doctor.look import Check, Look, may_not_read
 from oraclerag.errors import OracleRagError
 from oraclerag.statements import root
 
-__all__ = ["CHECKS", "Need", "lacking", "needs", "user"]
+__all__ = ["CHECKS", "Need", "lacking", "needs"]
 
 _GRANT = re.compile(
     r"^GRANT (?P<privileges>.+) ON &rag_owner\.\.(?P<table>\w+) TO (?:RAG|&rag_role\.)_(?P<role>\w+);$", re.MULTILINE
@@ -62,15 +62,9 @@ def needs() -> Mapping[str, tuple[Need, ...]]:
     return {role: tuple(listed) for role, listed in found.items()}
 
 
-def user(look: Look) -> str:
-    """Give the database user of this process."""
-    row = look.row(look.sql["session_user"])
-    return str(row[0]) if row is not None else "this user"
-
-
 def privileges(look: Look) -> Verdict:
     """Look which kinds of work this user may do, and what it lacks of one that it may do in part."""
-    who = user(look)
+    who = look.user()
     everywhere = {str(name) for (name,) in look.rows(look.sql["system_privileges"])}
     if who == look.schema:
         return _owner(who, everywhere)

@@ -417,7 +417,7 @@ def test_an_error_of_the_toolkit_keeps_its_words_and_remedy() -> None:
 
 
 def test_what_may_not_be_read_is_unknown_where_the_check_says_what_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rights, "user", lambda _: "APP")
+    monkeypatch.setattr(Look, "user", lambda _: "APP")
 
     def refused(_: Look) -> Verdict:
         raise StatementFailed("ORA-00942") from oracledb.DatabaseError(SimpleNamespace(full_code="ORA-00942"))

@@ -70,8 +70,7 @@ def _made(probe: Probe, look: Look, table: Scratch | None) -> Measured:
 
 
 def _not_made(look: Look, error: OracleRagError) -> Measured:
-    row = look.row(look.sql["session_user"])
-    who = row[0] if row is not None else "it"
+    who = look.user()
     remedy = f"GRANT CREATE TABLE TO {who}, and a quota: ALTER USER {who} QUOTA 10M ON USERS."
     return Measured(
         "unknown",
