@@ -58,6 +58,9 @@ DROP TABLE IF EXISTS &rag_owner..RAG_DOCUMENT CASCADE CONSTRAINTS PURGE;
 DROP TABLE IF EXISTS &rag_owner..RAG_ENTITY CASCADE CONSTRAINTS PURGE;
 DROP TABLE IF EXISTS &rag_owner..RAG_ALEMBIC_VERSION PURGE;
 
+-- What `oraclerag provision --sql-api` made.
+DROP PACKAGE IF EXISTS &rag_owner..RAG_API;
+
 -- Of row security, where it was installed: policies went with their tables; its context is a DBA's (vpd_remove.sql).
 DROP PACKAGE IF EXISTS &rag_owner..RAG_SCOPE;
 DROP FUNCTION IF EXISTS &rag_owner..RAG_TENANT_POLICY;

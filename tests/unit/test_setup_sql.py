@@ -126,6 +126,18 @@ def test_drop_all_drops_every_object_children_first() -> None:
     assert dropped == [*reversed(made), "RAG_ALEMBIC_VERSION"]
 
 
+def test_drop_all_drops_every_package_and_function() -> None:
+    made = re.findall(
+        r"CREATE OR REPLACE (PACKAGE|FUNCTION) &rag_owner\.\.(\w+)", (SETUP / "vpd.sql").read_text("utf-8")
+    )
+    dropped = [
+        tuple(match.groups())
+        for text in sent("drop_all.sql")
+        if (match := re.fullmatch(r"DROP (PACKAGE|FUNCTION) IF EXISTS RAG\.(\w+)", text))
+    ]
+    assert set(dropped) == {*made, ("PACKAGE", "RAG_API")}
+
+
 def test_drop_all_asks_first() -> None:
     block = sent("drop_all.sql")[0]
     assert block.startswith("DECLARE")
