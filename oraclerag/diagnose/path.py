@@ -8,15 +8,12 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Generator as Pieces
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from oraclerag import anchors
-from oraclerag.generate.extractive import Extractive
-from oraclerag.generate.stream import Stream
-from oraclerag.records import Generation, Prompt, PromptSource
+from oraclerag.generate.extractive import Extractive, Quoting, quoted
+from oraclerag.records import Prompt, PromptSource
 from oraclerag.source.resolution import RESOLUTION_SOURCE
 
 __all__ = ["Steps", "question", "template"]
@@ -25,7 +22,6 @@ _QUOTED = "No language model wrote this. What resolved it before, and what the n
 _UNVALIDATED = "No language model wrote this. What was done before, validated by nobody, word for word:"
 _FIX = re.compile(r"^Fix: ", re.MULTILINE)
 _STEPS = 20
-_LONGEST = 600  # characters of a quotation
 _SENTENCES = 3
 _QUESTION = 1_500  # characters of what an incident is about
 _WORD = re.compile(r"\w")
@@ -43,53 +39,25 @@ def template() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class Steps(Quoting):
     """Quotes the fix of the first case that somebody validated, else of the first, and sentences of the notes."""
 
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return "extractive"
-
-    @property
-    def local(self) -> bool:
-        """It sends nothing."""
-        return True
-
-    def generate(self, prompt: Prompt) -> Generation:
-        """Give the steps."""
-        parts = list(_parts(prompt))
-        return Generation(text="".join(parts), model=self.name, label=parts[0])
-
-    def stream(self, prompt: Prompt) -> Stream:
-        """Give the steps, one quotation after the other."""
-        return Stream(self._pieces(prompt))
-
-    def _pieces(self, prompt: Prompt) -> Pieces[str, None, Generation]:
-        parts = []
-        for part in _parts(prompt):
-            parts.append(part)
-            yield part
-        return Generation(text="".join(parts), model=self.name, label=parts[0])
-
-
-def _parts(prompt: Prompt) -> Iterator[str]:
-    cases = [source for source in prompt.sources if source.hit.source.type == RESOLUTION_SOURCE]
-    notes = tuple(source for source in prompt.sources if source.hit.source.type != RESOLUTION_SOURCE)
-    validated = [source for source in cases if source.hit.metadata.get("validated_by")]
-    best = next(iter(validated or cases), None)
-    steps = [] if best is None else list(itertools.islice(_fix(best), _STEPS))
-    if best is None or not steps:
-        generation = Extractive().generate(prompt)
-        yield generation.label
-        yield generation.text.removeprefix(generation.label)
-        return
-    yield _QUOTED if validated else _UNVALIDATED
-    for step in steps:
-        yield f"\n\n> {_quoted(step, best.anchor)} {best.anchor}"
-    if notes:
-        others = Extractive(_SENTENCES).generate(dataclasses.replace(prompt, sources=notes))
-        yield others.text.removeprefix(others.label)
+    def parts(self, prompt: Prompt) -> Iterator[str]:
+        """Give what it is, and the steps; sentences alone where no case says how it was resolved."""
+        cases = [source for source in prompt.sources if source.hit.source.type == RESOLUTION_SOURCE]
+        notes = tuple(source for source in prompt.sources if source.hit.source.type != RESOLUTION_SOURCE)
+        validated = [source for source in cases if source.hit.metadata.get("validated_by")]
+        best = next(iter(validated or cases), None)
+        steps = [] if best is None else list(itertools.islice(_fix(best), _STEPS))
+        if best is None or not steps:
+            yield from Extractive().parts(prompt)
+            return
+        yield _QUOTED if validated else _UNVALIDATED
+        for step in steps:
+            yield f"\n\n> {quoted(' '.join(step.split()), best.anchor)} {best.anchor}"
+        if notes:
+            others = Extractive(_SENTENCES).parts(dataclasses.replace(prompt, sources=notes))
+            yield from itertools.islice(others, 1, None)  # its label is said
 
 
 def _fix(source: PromptSource) -> Iterator[str]:
@@ -99,12 +67,3 @@ def _fix(source: PromptSource) -> Iterator[str]:
         for line in source.hit.content[found.end() :].splitlines():
             if _WORD.search(line):
                 yield line
-
-
-def _quoted(text: str, anchor: str) -> str:
-    """Give a quotation on one line, in which nothing passes for an anchor."""
-    text = " ".join(text.split())
-    if len(text) > _LONGEST:
-        cut = text[:_LONGEST]
-        text = (cut.rpartition(" ")[0] or cut) + " …"
-    return anchors.neutral(text, "hash" if anchor.startswith("#") else "bracket")

@@ -6,6 +6,7 @@ identifiers weigh double. Pure text work: the same prompt gives the same answer.
 
 from __future__ import annotations
 
+import abc
 import math
 import re
 from collections import Counter
@@ -19,7 +20,7 @@ from oraclerag.function_words import FUNCTION_WORDS
 from oraclerag.generate.stream import Stream
 from oraclerag.records import Generation, Prompt, PromptSource
 
-__all__ = ["Extractive"]
+__all__ = ["Extractive", "Quoting", "quoted"]
 
 _QUOTED = "No language model wrote this. What the sources say, word for word:"
 _NEAREST = "No language model wrote this, and no sentence of the sources has a word of the question. The nearest begin:"
@@ -40,14 +41,10 @@ class _Sentence(NamedTuple):
     words: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Extractive:
-    """Quotes at most ``sentences`` sentences, those that answer best first, each with its anchor.
+class Quoting(abc.ABC):
+    """Who answers without a language model, by quotations."""
 
-    Where no sentence has a word of the question, it quotes how the nearest sources begin; that too is labelled.
-    """
-
-    sentences: int = 5
+    __slots__ = ()
 
     @property
     def name(self) -> str:
@@ -61,7 +58,7 @@ class Extractive:
 
     def generate(self, prompt: Prompt) -> Generation:
         """Give the answer."""
-        return self._generation(list(self._parts(prompt)))
+        return self._generation(list(self.parts(prompt)))
 
     def stream(self, prompt: Prompt) -> Stream:
         """Give the answer, one quotation after the other."""
@@ -69,7 +66,7 @@ class Extractive:
 
     def _pieces(self, prompt: Prompt) -> Pieces[str, None, Generation]:
         parts = []
-        for part in self._parts(prompt):
+        for part in self.parts(prompt):
             parts.append(part)
             yield part
         return self._generation(parts)
@@ -77,7 +74,22 @@ class Extractive:
     def _generation(self, parts: list[str]) -> Generation:
         return Generation(text="".join(parts), model=self.name, label=parts[0])
 
-    def _parts(self, prompt: Prompt) -> Iterator[str]:
+    @abc.abstractmethod
+    def parts(self, prompt: Prompt) -> Iterator[str]:
+        """Give what the answer is made of; the first part says what it is, and is its label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extractive(Quoting):
+    """Quotes at most ``sentences`` sentences, those that answer best first, each with its anchor.
+
+    Where no sentence has a word of the question, it quotes how the nearest sources begin; that too is labelled.
+    """
+
+    sentences: int = 5
+
+    def parts(self, prompt: Prompt) -> Iterator[str]:
+        """Give what it is, and the quotations."""
         if not prompt.sources:
             yield _NOTHING
             return
@@ -86,7 +98,7 @@ class Extractive:
         yield _QUOTED if best else _NEAREST
         for sentence in best or [first for first in found if first.place == 0][: self.sentences]:
             source = prompt.sources[sentence.source]
-            yield f"\n\n> {_quoted(sentence.text, source.anchor)} {source.anchor}"
+            yield f"\n\n> {quoted(sentence.text, source.anchor)} {source.anchor}"
 
 
 def _telling(question: str) -> dict[str, float]:
@@ -129,7 +141,7 @@ def _stem(word: str) -> str:
     return word[:_STEM] if word.isalpha() else word
 
 
-def _quoted(text: str, anchor: str) -> str:
+def quoted(text: str, anchor: str) -> str:
     """Give a quotation on one line, in which nothing passes for an anchor."""
     if len(text) > _LONGEST:
         cut = text[:_LONGEST]
