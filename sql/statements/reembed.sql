@@ -45,7 +45,8 @@ WHERE CHUNK_ID IN (/*ids*/IDS)
 SELECT COUNT(*) FROM /*schema*/RAG_CHUNK
 
 -- name: filled
-SELECT COUNT(*) AS CHUNKS, COUNT(/*column*/EMBEDDING) AS FILLED FROM /*schema*/RAG_CHUNK
+-- No aggregate of a vector: that it can be tested for NULL is documented, that it can be counted is not.
+SELECT COUNT(*) AS CHUNKS, COUNT(CASE WHEN /*column*/EMBEDDING IS NOT NULL THEN 1 END) AS FILLED FROM /*schema*/RAG_CHUNK
 
 -- name: provided
 -- Read and not locked: a provider is asked next.
