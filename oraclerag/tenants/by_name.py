@@ -64,7 +64,7 @@ class Tenants:
 
         As of one moment, a few rows in memory at a time; compressed where the name ends with ``.gz``. ``vectors``
         writes those too; ``force`` replaces a file that is there. A manifest that is there says that the file is
-        whole. Raises InputError, OSError.
+        whole. Raises InputError, PrivilegeMissing where not every table may be read, OSError.
         """
         return exporting.export(self._place, tenant, Path(file), vectors=vectors, force=force)
 

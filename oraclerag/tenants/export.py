@@ -28,7 +28,7 @@ import oracledb
 
 from oraclerag import log, schema
 from oraclerag.database import driver_types, own_tables
-from oraclerag.errors import InputError
+from oraclerag.errors import InputError, PrivilegeMissing
 from oraclerag.records import ExportReport
 from oraclerag.security import reading
 from oraclerag.statements import Statements, quoted
@@ -80,7 +80,7 @@ def export(place: Place, tenant: str, path: Path, *, vectors: bool = False, forc
     """Write a tenant's rows to ``path`` (compressed where that ends with .gz), readable by its owner alone.
 
     The file is there when it is whole, and the manifest, ``path`` with :data:`MANIFEST` behind it, when the file is. A
-    file that is there is replaced with ``force`` alone. Raises InputError, SchemaMissing, OSError.
+    file that is there is replaced with ``force`` alone. Raises InputError, SchemaMissing, PrivilegeMissing, OSError.
     """
     tenant = checked(tenant)
     manifest = path.with_name(path.name + MANIFEST)
@@ -167,6 +167,10 @@ class _Reader:
             for table, column, kind in cursor:
                 if kind != "VECTOR" or self._vectors:
                     found[table][column] = kind
+            if unseen := [table for table in TABLES if table not in found]:
+                raise PrivilegeMissing(
+                    f"This database user may not read {', '.join(unseen)}.", hint="Export as the owner of the tables."
+                )
             self._columns = dict(found)
             cursor.execute(self._sql["now"])
             (now,) = cursor.fetchone() or (None,)

@@ -464,6 +464,14 @@ def test_files_are_taken_in_and_indexed_by_these_users(installation: Installatio
         assert worker.drain().deleted == 1
 
 
+@pytest.mark.parametrize("role", ROLES)
+def test_a_tenant_is_exported_whole_or_not_at_all(installation: Installation, tmp_path: Path, role: str) -> None:
+    settings = replace(settings_of(installation.owner), **installation.settings(role))  # type: ignore[arg-type]
+    with Rag(settings) as rag, pytest.raises(PrivilegeMissing, match="may not read RAG_"):
+        rag.tenants.export("main", tmp_path / "main.jsonl")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_last_script_leaves_what_is_not_the_toolkits(installation: Installation) -> None:
     installation.tracker.connection.rollback()
     with installation.owner.connect() as connection, connection.cursor() as cursor:
