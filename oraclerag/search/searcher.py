@@ -208,7 +208,7 @@ class Searcher:
                 if result or (result is not None and still_in_force(connection, state.model)):
                     break
                 self.forget()
-            if result is None:
+            else:
                 raise Contention("Other models and indexes came into force again and again while this was searched.")
         return dataclasses.replace(result, seconds=time.perf_counter() - started)
 

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from oraclerag import Scope
 from oraclerag.errors import (
     ConfigurationError,
+    Contention,
     InputError,
     LoginFailed,
     MissingTenant,
@@ -353,6 +354,15 @@ def test_refuses_without_a_database_and_with_a_wrong_password(account: Account) 
     with Rag(settings_of(account, password="wrong")) as rag, pytest.raises(LoginFailed) as raised:
         rag.search("x", scope=MANAGER)
     assert "wrong" not in str(raised.value).lower()
+
+
+def test_nothing_that_was_found_under_no_model_in_force_is_believed(rag: Rag, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often another one comes in between: that is said, and not that there is nothing."""
+    absent = {"project": "NONE"}
+    assert not rag.search("late", scope=MANAGER, filter=absent)
+    monkeypatch.setattr(searcher, "still_in_force", lambda *_: False)
+    with pytest.raises(Contention, match="again and again"):
+        rag.search("late", scope=MANAGER, filter=absent)
 
 
 @pytest.mark.parametrize("dimensions", [16, 384])
