@@ -3,8 +3,9 @@
 --
 --   sqlplus rag@//dbhost:1521/FREEPDB1 @credential.sql
 --
--- The package is that of generate.package. Can be run again: that puts another key in force. The key is asked for and stands in no file. It stands in the text of
--- the block below, as passwords do in such scripts: V$SQL shows it to DBAs until it ages out. To remove it:
+-- The package is that of generate.package. Can be run again: that puts another key in force. The key is asked for and
+-- stands in no file. It stands in the text of the block below, as passwords do in such scripts: V$SQL shows it to DBAs
+-- until it ages out. To remove it:
 --   EXECUTE DBMS_VECTOR.DROP_CREDENTIAL('RAG_LLM')
 --
 -- OCI Generative AI takes no access_token but, in its place, user_ocid, tenancy_ocid, compartment_ocid, fingerprint and
