@@ -44,7 +44,7 @@ def test_what_points_back(question: str) -> None:
         "And which tasks of the project Orion are still open and late?", "Who is Acme?", "What is RAC?", "ORA-01555",
         "why ORA-01555", "E-Business Suite patches", "OR-expansion of queries", "Y2K", "office hours", "--", "",
         "¿por qué la consulta tarda?", "¿Cuál es el mejor índice?", "¿Cómo se crea un índice vectorial?",
-        "¿Qué es lo mejor para la cola?",
+        "¿Qué es lo mejor para la cola?", "El índice de facturas, ¿conviene reconstruirlo?",
     ],
 )  # fmt: skip
 def test_what_stands_by_itself(question: str) -> None:
