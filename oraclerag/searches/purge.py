@@ -12,6 +12,7 @@ import oracledb
 from oraclerag.database import Database, committed, own_tables
 from oraclerag.errors import InputError
 from oraclerag.searches.read import of_tenant
+from oraclerag.searches.visible import of_one_tenant
 from oraclerag.statements import Statements
 
 __all__ = ["SLICE", "SearchPurge", "purge"]
@@ -60,14 +61,7 @@ def purge(
         older_than = dt.timedelta(days=days)
     if not isinstance(older_than, dt.timedelta) or older_than < dt.timedelta(0):
         raise InputError("older_than must be a span of time that is not negative.")
-    terms = ["s.ASKED_AT < SYS_EXTRACT_UTC(SYSTIMESTAMP) - NUMTODSINTERVAL(:older_than, 'SECOND')"]
-    binds: dict[str, Any] = {"older_than": older_than.total_seconds()}
-    if tenant is not None:
-        terms.append("s.TENANT_ID = :one_tenant AND 'a' <> 'A'")  # as in a scope
-        binds["one_tenant"] = tenant
-    if texts_only:
-        terms.append(_HAS_TEXT)
-    which = " AND ".join(terms)
+    which, binds = _which(older_than, tenant, texts_only=texts_only)
     statements = Statements("searches", database.schema)
     searches = hits = texts = after = 0
     with of_tenant(database, tenant, "A purge of the search log") as connection, connection.cursor() as cursor:
@@ -86,6 +80,18 @@ def purge(
             else:
                 hits, searches = hits + first, searches + second
             after = last
+
+
+def _which(older_than: dt.timedelta, tenant: str | None, *, texts_only: bool) -> tuple[str, dict[str, Any]]:
+    terms = ["s.ASKED_AT < SYS_EXTRACT_UTC(SYSTIMESTAMP) - NUMTODSINTERVAL(:older_than, 'SECOND')"]
+    binds: dict[str, Any] = {"older_than": older_than.total_seconds()}
+    if tenant is not None:
+        of_it, bind = of_one_tenant(tenant)
+        terms.append(of_it)
+        binds |= bind
+    if texts_only:
+        terms.append(_HAS_TEXT)
+    return " AND ".join(terms), binds
 
 
 def _slice(connection: oracledb.Connection, texts: Sequence[str], binds: Mapping[str, Any]) -> list[int]:

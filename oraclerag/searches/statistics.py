@@ -15,6 +15,7 @@ import oracledb
 from oraclerag.database import Database, bind_types, own_tables
 from oraclerag.errors import InputError
 from oraclerag.searches.read import moment, of_tenant
+from oraclerag.searches.visible import of_one_tenant
 from oraclerag.statements import Statements
 
 __all__ = ["STEPS", "Figures", "Latency", "SearchStatistics", "count", "statistics"]
@@ -158,8 +159,8 @@ def _which(tenant: str | None, since: dt.datetime | None) -> tuple[str, dict[str
     terms = ["1 = 1"]
     binds: dict[str, Any] = {}
     if tenant is not None:
-        terms.append("s.TENANT_ID = :one_tenant AND 'a' <> 'A'")  # as in a scope
-        binds["one_tenant"] = tenant
+        of_it, binds = of_one_tenant(tenant)
+        terms.append(of_it)
     if since is not None:
         terms.append("s.ASKED_AT >= :since")
         binds["since"] = since

@@ -13,7 +13,7 @@ from oraclerag.database import in_list
 from oraclerag.errors import MissingTenant
 from oraclerag.scope import Scope
 
-__all__ = ["own", "visible"]
+__all__ = ["of_one_tenant", "own", "visible"]
 
 _PRINCIPALS = "JSON_TABLE({alias}.ASKED_AS, '$[*]' COLUMNS (PRINCIPAL VARCHAR2(128 BYTE) PATH '$')) p"
 
@@ -50,11 +50,19 @@ def own(scope: Scope, alias: str = "s") -> tuple[str, dict[str, Any]]:
     return f"{tenant} AND {role} AND {owner} AND {same}", binds | principals | {"asker_count": len(scope.principals)}
 
 
+def of_one_tenant(tenant: str, alias: str = "s") -> tuple[str, dict[str, Any]]:
+    """Give the predicate over what was asked in a tenant, and its bind.
+
+    As in a search, it is never true where the session takes 'a' and 'A' for equal.
+    """
+    return f"({alias}.TENANT_ID = :asker_tenant AND 'a' <> 'A')", {"asker_tenant": tenant}
+
+
 def _tenant(scope: Scope, alias: str) -> tuple[str, dict[str, Any]]:
-    """Give the part of every one; as in a search, it is never true where the session takes 'a' and 'A' for equal."""
+    """Give the part of every one."""
     if scope.tenant is None:
         raise MissingTenant("The scope names no tenant.")
-    return f"({alias}.TENANT_ID = :asker_tenant AND 'a' <> 'A')", {"asker_tenant": scope.tenant}
+    return of_one_tenant(scope.tenant, alias)
 
 
 def _others(scope: Scope, alias: str) -> tuple[str, dict[str, Any]]:
